@@ -1,7 +1,11 @@
 // Whether a call that cannot say "not now" may be made on the loop thread: yes while the last one on that
 // file was fast; a slow one sends the following to the ring or a worker for a period that doubles each time.
+// Any thread; two that learn at once may lose one lesson, which the next call repeats.
 #pragma once
 
+#include <sluice/platform/relaxed.hpp>
+
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +41,10 @@ private:
     static constexpr std::int64_t longest_period = 120'000'000'000;  // 2 min
 
     void back_off(clock::time_point now) noexcept {
-        period_ = period_ == 0 ? shortest_period : period_ * 2 > longest_period ? longest_period : period_ * 2;
-        blocked_until_ = now.time_since_epoch().count() + period_;
+        const std::int64_t last = period_;
+        const std::int64_t period = last == 0 ? shortest_period : std::min(last * 2, longest_period);
+        period_ = period;
+        blocked_until_ = now.time_since_epoch().count() + period;
     }
 
     // The experience fades only after it stayed good for as long as the last period was.
@@ -47,8 +53,8 @@ private:
             period_ = 0;
     }
 
-    std::int64_t blocked_until_ = 0; // steady clock, ns
-    std::int64_t period_ = 0;        // 0: no bad experience
+    relaxed<std::int64_t> blocked_until_{0}; // steady clock, ns
+    relaxed<std::int64_t> period_{0};        // 0: no bad experience
 };
 
 } // namespace sluice::platform

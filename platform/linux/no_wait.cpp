@@ -1,0 +1,121 @@
+#include <sluice/platform/linux/no_wait.hpp>
+
+#include <sluice/platform/linux/kernel_quirks.hpp>
+#include <sluice/platform/linux/unseekable.hpp>
+#include <sluice/platform/posix/file_handle.hpp>
+#include <sluice/platform/posix/perform_blocking.hpp>
+#include <sluice/platform/posix/system_calls.hpp>
+#include <sluice/platform/transfer.hpp>
+
+#include <algorithm>
+
+namespace sluice::platform {
+
+namespace {
+
+using clock = adaptive_inlining::clock;
+
+bool finish(request& r) noexcept {
+    r.result = static_cast<long>(r.done);
+    return true;
+}
+
+/// One call that could block, made here because the file has been fast. Never for what waits for a device.
+bool try_adaptively(request& r, std::size_t limit) noexcept {
+    file_handle& file = *r.file;
+    const std::size_t left = r.size - r.done;
+    const std::size_t size = std::min(left, limit);
+    const bool writes = r.code == opcode::write;
+    // An append in two calls would not be one append any more.
+    const bool torn = size < left && r.offset == own_position && r.done == 0;
+    if (size == 0 || torn || file.is_direct || (writes && file.synchronous))
+        return false;
+
+    const clock::time_point start = clock::now();
+    if (!file.inlining.allows(size, start))
+        return false;
+    const long raw = attempt_blocking(r, size);
+    file.inlining.learn(size, start, clock::now());
+
+    if (raw == static_cast<long>(left)) [[likely]] {
+        r.done = r.size;
+        return finish(r);
+    }
+    return advance(r, raw, false) == next_step::finished;
+}
+
+/// A 0 is the end of file, except on kernels that are known to lie: there the length decides.
+bool is_end_of_file(const request& r) noexcept {
+    static const bool suspected = is_suspected(false_end_of_file);
+    if (!suspected) [[likely]]
+        return true;
+    const long length = length_of(*r.file);
+    return length >= 0 && r.offset + r.done >= static_cast<std::uint64_t>(length);
+}
+
+/// What an attempt of `size` bytes that did not bring everything means. True: try the rest. Else `finished`.
+bool goes_on(request& r, long raw, bool& finished) noexcept {
+    finished = false;
+    if (raw > 0) {
+        finished = advance(r, raw, false) == next_step::finished;
+        return !finished;
+    }
+    if (raw == 0 && is_end_of_file(r))
+        finished = finish(r);
+    // Errors are not believed from this call (spurious EIO: scylladb/scylla#3996): the way that may block tells.
+    return false;
+}
+
+bool says_not_supported(long raw) noexcept {
+    return raw == -EOPNOTSUPP || raw == -ENOSYS || raw == -EINVAL;
+}
+
+/// The attempt of read_now was not the whole answer: `raw` came for `size` bytes.
+[[gnu::noinline]] bool read_rest_now(request& r, long raw, std::size_t size, inline_limits limits) noexcept {
+    file_handle& file = *r.file;
+    for (bool finished = false; goes_on(r, raw, finished);) {
+        limits.bytes -= static_cast<std::size_t>(raw);
+        size = std::min(next_size(r), limits.bytes);
+        if (size == 0)
+            return false;
+        raw = sys::read_with(file.descriptor, r.data + r.done, size, next_offset(r), RWF_NOWAIT);
+        if (raw <= 0 && !goes_on(r, raw, finished) && finished)
+            return true;
+    }
+    if (says_not_supported(raw)) {
+        file.no_wait_reads = false;
+        return limits.may_block && try_adaptively(r, limits.bytes);
+    }
+    return false;
+}
+
+bool try_unseekable(request& r, inline_limits limits) noexcept {
+    while (r.done < r.size && limits.bytes > 0) {
+        const std::size_t size = std::min(next_size(r), limits.bytes);
+        long raw = attempt_without_waiting(r, size);
+        if (raw == -EOPNOTSUPP)
+            raw = limits.may_block && is_ready(r) ? attempt_when_ready(r, size) : -EAGAIN;
+        if (advance(r, raw, false) == next_step::finished)
+            return true;
+        if (raw <= 0)
+            return false;
+        limits.bytes -= static_cast<std::size_t>(raw);
+    }
+    return false;
+}
+
+bool try_transfer(request& r, inline_limits limits) noexcept {
+    if (r.done >= r.size)
+        return finish(r);
+    if (!r.file->seekable)
+        return try_unseekable(r, limits);
+    return limits.may_block && try_adaptively(r, limits.bytes);
+}
+
+} // namespace
+
+bool try_request_now(request& r, inline_limits limits) noexcept {
+    return false;
+}
+
+} // namespace sluice::platform
