@@ -24,7 +24,10 @@ endif()
 
 function(sluice_add_tests folder)
     add_executable(${folder}_tests ${ARGN})
-    target_link_libraries(${folder}_tests PRIVATE sluice_test_support sluice_test_runner)
+    target_link_libraries(${folder}_tests PRIVATE sluice_test_runner)
+    if(TARGET sluice_test_helpers)
+        target_link_libraries(${folder}_tests PRIVATE sluice_test_helpers)
+    endif()
     target_precompile_headers(${folder}_tests REUSE_FROM sluice_test_pch)
     set_target_properties(${folder}_tests PROPERTIES CROSSCOMPILING_EMULATOR "${test_wrapper}")
 
