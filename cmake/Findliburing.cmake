@@ -1,5 +1,6 @@
-# Finds liburing and makes the target liburing::liburing. Installed beside sluiceConfig.cmake, so that
-# whoever links a static sluice gets liburing without naming it. pkg-config is a help, not a need.
+# Finds liburing and makes the target liburing::liburing. Installed beside sluiceConfig.cmake, so
+# that whoever links a static sluice gets liburing without naming it. pkg-config helps, but is not
+# needed.
 
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)

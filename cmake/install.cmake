@@ -8,7 +8,7 @@ install(TARGETS sluice EXPORT sluiceTargets
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION "${sluice_package_dir}")
 
-# The folders of single systems stay out: they include system headers, and no public header needs them.
+# The folders of single systems stay out: they include system headers, and no public one needs them.
 install(DIRECTORY ${sluice_layers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sluice"
     FILES_MATCHING PATTERN "*.hpp"
     PATTERN "platform/linux" EXCLUDE
@@ -24,7 +24,9 @@ if(SLUICE_HAVE_URING AND sluice_type STREQUAL "STATIC_LIBRARY")
     install(FILES cmake/Findliburing.cmake DESTINATION "${sluice_package_dir}")
 endif()
 
-configure_package_config_file(cmake/sluiceConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake"
+configure_package_config_file(
+    cmake/sluiceConfig.cmake.in
+    "${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake"
     INSTALL_DESTINATION "${sluice_package_dir}"
     NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/sluiceConfigVersion.cmake"

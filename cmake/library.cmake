@@ -5,7 +5,8 @@ set(sluice_layers runtime strategies completion platform)
 set(sluice_include_dir "${CMAKE_CURRENT_BINARY_DIR}/include")
 file(MAKE_DIRECTORY "${sluice_include_dir}/sluice")
 foreach(layer IN LISTS sluice_layers)
-    file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/${layer}" "${sluice_include_dir}/sluice/${layer}" SYMBOLIC)
+    file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/${layer}"
+        "${sluice_include_dir}/sluice/${layer}" SYMBOLIC)
 endforeach()
 file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}/runtime/sluice.hpp"
     "${sluice_include_dir}/sluice/sluice.hpp" SYMBOLIC)
@@ -30,6 +31,12 @@ if(WIN32)
     file(GLOB windows_sources CONFIGURE_DEPENDS platform/windows/*.cpp)
     list(APPEND sluice_sources ${windows_sources})
 endif()
+
+# Only the library that tests link has the seam; the other must not even contain its names.
+set(sluice_seam_sources ${sluice_sources})
+list(FILTER sluice_seam_sources INCLUDE REGEX "/fault_seam[^/]*\\.cpp$")
+list(FILTER sluice_sources EXCLUDE REGEX "/fault_seam[^/]*\\.cpp$")
+
 if(NOT sluice_sources)
     message(FATAL_ERROR "no sources under ${sluice_layers}")
 endif()

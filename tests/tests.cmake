@@ -3,14 +3,15 @@ if(SLUICE_SANITIZE)
     set(test_timeout 900)
 endif()
 
-# GCC 12's ThreadSanitizer cannot place its shadow where newer kernels randomise mappings widely; some
-# containers, in turn, do not allow to turn that off, so it is tried first.
+# GCC 12's ThreadSanitizer cannot place its shadow where newer kernels randomise mappings widely;
+# some containers, in turn, do not allow to turn that off, so it is tried first.
 set(test_wrapper "")
 if(SLUICE_SANITIZE STREQUAL "thread")
     find_program(SLUICE_SETARCH setarch)
     mark_as_advanced(SLUICE_SETARCH)
     if(SLUICE_SETARCH)
-        execute_process(COMMAND "${SLUICE_SETARCH}" -R true RESULT_VARIABLE setarch_result ERROR_QUIET OUTPUT_QUIET)
+        execute_process(COMMAND "${SLUICE_SETARCH}" -R true
+            RESULT_VARIABLE setarch_result ERROR_QUIET OUTPUT_QUIET)
         if(setarch_result EQUAL 0)
             set(test_wrapper "${SLUICE_SETARCH};-R")
         endif()

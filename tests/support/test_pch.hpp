@@ -1,8 +1,8 @@
 #pragma once
 
-// The one precompiled header of the tests: what nearly all of them include and nobody edits. No header
-// of sluice belongs here, or every edit would compile every test again. Tests still include what they
-// use, this file only makes that cheap.
+// The one precompiled header of the tests: what nearly all of them include and nobody edits. No
+// header of sluice belongs here, or every edit would compile every test again. Tests still include
+// what they use, this file only makes that cheap.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
