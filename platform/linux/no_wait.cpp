@@ -20,14 +20,15 @@ bool finish(request& r) noexcept {
     return true;
 }
 
-/// Whether this request could be made here at all. Never what waits for a device; and an append in two
-/// calls would not be one append any more.
+/// Whether this request could be made here at all. Never what waits for a device; and an append in
+/// two calls would not be one append any more.
 bool may_go_inline(const request& r, std::size_t limit) noexcept {
     const bool whole = r.size - r.done <= limit || r.offset != own_position || r.done != 0;
     return whole && !r.file->is_direct && !(r.code == opcode::write && r.file->synchronous);
 }
 
-/// Calls that could block, made here because the file has been fast: one, and after a short one the next.
+/// Calls that could block, made here because the file has been fast: one, and after a short one the
+/// next.
 bool try_adaptively(request& r, std::size_t limit) noexcept {
     if (!may_go_inline(r, limit))
         return false;
@@ -64,7 +65,8 @@ bool is_end_of_file(const request& r) noexcept {
 }
 
 /// The read brought nothing (`raw` <= 0) for `size` bytes: end of file, or another way.
-[[gnu::noinline]] bool read_stopped(request& r, long raw, std::size_t size, inline_limits limits) noexcept {
+[[gnu::noinline]] bool read_stopped(request& r, long raw, std::size_t size,
+                                    inline_limits limits) noexcept {
     switch (-raw) {
     case 0: return size > 0 && is_end_of_file(r) && finish(r);
     case EOPNOTSUPP:
@@ -73,8 +75,8 @@ bool is_end_of_file(const request& r) noexcept {
         r.file->no_wait_reads = false;
         return limits.may_block && try_adaptively(r, limits.bytes);
     default:
-        // Not now, or an error; those are not believed from this call (spurious EIO: scylladb/scylla#3996),
-        // the way that may block tells.
+        // Not now, or an error; those are not believed from this call (spurious EIO:
+        // scylladb/scylla#3996), the way that may block tells.
         return false;
     }
 }
@@ -91,7 +93,8 @@ bool read_now(request& r, inline_limits limits) noexcept {
         }
         if (raw <= 0)
             return read_stopped(r, raw, size, limits);
-        // Short: the end of file, the end of what is cached, or the limit. The next call tells which.
+        // Short: the end of file, the end of what is cached, or the limit. The next call tells
+        // which.
         if (advance(r, raw, false) == next_step::finished)
             return true;
         limits.bytes -= static_cast<std::size_t>(raw);

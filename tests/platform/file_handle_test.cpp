@@ -7,7 +7,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cerrno>
-#include <limits>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -47,7 +46,7 @@ BOOST_AUTO_TEST_CASE(length_and_truncation) {
     BOOST_TEST(temp_folder::content_of(path) == "0123");
     BOOST_TEST(platform::set_length_of(it.file, 6) == 0);
     BOOST_TEST(temp_folder::content_of(path) == std::string("0123\0\0", 6));
-    BOOST_TEST(platform::set_length_of(it.file, std::numeric_limits<std::uint64_t>::max()) == -EFBIG);
+    BOOST_TEST(platform::set_length_of(it.file, ~std::uint64_t{0}) == -EFBIG);
     const fault_script script({{.call = raw_call::truncate, .error = EINTR, .times = 3}});
     BOOST_TEST(platform::set_length_of(it.file, 1) == 0);
 }
@@ -97,7 +96,8 @@ BOOST_AUTO_TEST_CASE(adopted_regular_file_starts_where_the_system_stands) {
     ::lseek(descriptor, 5, SEEK_SET);
     platform::file_handle file;
     std::uint64_t position = 0;
-    BOOST_TEST(platform::adopt_descriptor(descriptor, file_access::read_write, file, position) == 0);
+    BOOST_TEST(
+        platform::adopt_descriptor(descriptor, file_access::read_write, file, position) == 0);
     BOOST_TEST(position == 5u);
     BOOST_TEST(file.regular);
     BOOST_TEST(file.append);

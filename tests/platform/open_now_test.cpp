@@ -70,8 +70,9 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_known_not_to_exist) {
 BOOST_AUTO_TEST_CASE(what_changes_or_may_wait_is_left_to_a_worker) {
     const temp_folder folder;
     const std::string path = folder.make("file", "content");
-    for (const file_mode mode : {file_mode::create, file_mode::create_new, file_mode::open_or_create,
-                                 file_mode::truncate, file_mode::append})
+    for (const file_mode mode :
+         {file_mode::create, file_mode::create_new, file_mode::open_or_create, file_mode::truncate,
+          file_mode::append})
         BOOST_TEST(!attempt(request_for(path, mode, file_access::write)).known);
     platform::open_request wanted = request_for(path);
     wanted.share_given = true;

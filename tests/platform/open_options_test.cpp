@@ -187,15 +187,16 @@ BOOST_AUTO_TEST_CASE(preallocation_through_a_dangling_link_ends) {
 }
 
 BOOST_AUTO_TEST_CASE(every_raw_call_of_an_open_may_fail_and_nothing_leaks) {
-    const raw_call calls[] = {raw_call::open,  raw_call::stat,     raw_call::truncate, raw_call::allocate,
-                              raw_call::flock, raw_call::set_flags, raw_call::read,    raw_call::seek,
-                              raw_call::advise, raw_call::statfs};
+    const raw_call calls[] = {raw_call::open,     raw_call::stat,   raw_call::truncate,
+                              raw_call::allocate, raw_call::flock,  raw_call::set_flags,
+                              raw_call::read,     raw_call::advise, raw_call::statfs};
     for (const raw_call call : calls)
         for (unsigned nth = 1; nth <= 3; ++nth)
             for (const int error : {EINTR, EIO, ENOMEM}) {
                 folder.make("file", "content");
                 const std::size_t before = open_descriptors();
-                platform::open_request request = wanted(file_options::direct | file_options::random_access);
+                platform::open_request request =
+                    wanted(file_options::direct | file_options::random_access);
                 request.preallocation_size = 4096;
                 request.share_given = true;
                 request.share = file_share::read;

@@ -30,7 +30,9 @@ struct share_fixture {
         request.share = share.value_or(file_share::none);
         return request;
     }
-    long result(std::optional<file_share> share) const { return opened(wanted(share)).outcome.result; }
+    long result(std::optional<file_share> share) const {
+        return opened(wanted(share)).outcome.result;
+    }
 };
 
 } // namespace
@@ -61,8 +63,9 @@ BOOST_AUTO_TEST_CASE(none_excludes_every_other) {
 }
 
 BOOST_AUTO_TEST_CASE(everything_else_is_shared_and_not_told_apart) {
-    for (const file_share share : {file_share::read, file_share::write, file_share::read_write,
-                                   file_share::remove, file_share::none | file_share::inheritable}) {
+    for (const file_share share :
+         {file_share::read, file_share::write, file_share::read_write, file_share::remove,
+          file_share::none | file_share::inheritable}) {
         opened holder(wanted(share));
         BOOST_TEST(holder.outcome.result == 0);
         BOOST_TEST(result(file_share::read) == 0);

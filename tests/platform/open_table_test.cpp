@@ -43,14 +43,12 @@ const row table[] = {
 };
 const file_access accesses[] = {file_access::write, file_access::read_write};
 
-std::ostream& print_access(std::ostream& out, file_access access) {
-    return out << static_cast<int>(access);
-}
-
 } // namespace
 
 namespace sluice {
-static std::ostream& operator<<(std::ostream& out, file_access access) { return print_access(out, access); }
+static std::ostream& operator<<(std::ostream& out, file_access access) {
+    return out << static_cast<int>(access);
+}
 } // namespace sluice
 
 BOOST_AUTO_TEST_SUITE(open_table)

@@ -134,7 +134,6 @@ BOOST_AUTO_TEST_CASE(bytes_that_an_inline_attempt_brought_are_reported) {
 BOOST_AUTO_TEST_CASE(thousands_that_wait_for_pipes_end_together) {
     constexpr std::size_t count = 4000;
     fixture f;
-    pipe_ends ends; // one descriptor pair, or as many as the limit allows
     std::deque<pipe_ends> more;
     const std::size_t pairs = may_open(2 * count + 100) ? count : 400;
     for (std::size_t i = 0; i < pairs; ++i)
@@ -142,7 +141,8 @@ BOOST_AUTO_TEST_CASE(thousands_that_wait_for_pipes_end_together) {
     std::deque<platform::operation> reads;
     std::byte byte{};
     for (std::size_t i = 0; i < count; ++i) {
-        reads.push_back(f.operation(opcode::read, more[i % pairs].source, {&byte, 1}, own_position));
+        platform::file_handle& source = more[i % pairs].source;
+        reads.push_back(f.operation(opcode::read, source, {&byte, 1}, own_position));
         f.backend->submit(reads.back());
     }
     f.backend->flush();

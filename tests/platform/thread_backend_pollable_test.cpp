@@ -100,8 +100,10 @@ BOOST_AUTO_TEST_CASE(both_directions_of_a_socket_at_once) {
     BOOST_TEST(read.result == 4);
     std::vector<char> sink(1 << 16);
     std::thread reader([&] {
-        for (std::size_t got = 0; got < out.size();)
-            got += static_cast<std::size_t>(std::max<ssize_t>(0, ::read(pair[1], sink.data(), sink.size())));
+        for (std::size_t got = 0; got < out.size();) {
+            const ssize_t n = ::read(pair[1], sink.data(), sink.size());
+            got += n > 0 ? static_cast<std::size_t>(n) : 0;
+        }
     });
     driver.wait_for(1);
     reader.join();
@@ -162,7 +164,8 @@ BOOST_AUTO_TEST_CASE(silent_files_hold_no_worker_and_do_not_count) {
     std::byte byte{};
     for (int i = 0; i < 50; ++i) {
         silent.emplace_back();
-        waiting.push_back(f.operation(opcode::read, silent.back().source, {&byte, 1}, own_position));
+        platform::file_handle& source = silent.back().source;
+        waiting.push_back(f.operation(opcode::read, source, {&byte, 1}, own_position));
         f.backend->submit(waiting.back());
     }
     opened it(f.folder.make("file", "content"), file_mode::open, file_access::read);

@@ -1,5 +1,6 @@
-// Scripts the fault seam: which raw call, from the how-manieth on, how often, on which descriptor, and what
-// happens to it: an errno, a short count, or to be held until the test lets it go. One at a time.
+// Scripts the fault seam: which raw call, from the how-manieth on, how often, on which descriptor,
+// and what happens to it: an errno, a short count, or to be held until the test lets it go. One at
+// a time.
 #pragma once
 
 #include <sluice/platform/fault_seam.hpp>
