@@ -174,6 +174,22 @@ public:
         settle(state_.exchange(base | done, std::memory_order_acq_rel));
     }
 
+    /// The same from a loop: a continuation that may run inline on this very queue is handed to `after_batch`, so that
+    /// every completion found together is done before the first continuation runs.
+    template <class AfterBatch>
+    void complete_in_batch(AfterBatch after_batch) noexcept {
+        const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
+        const std::uint64_t before = state_.exchange(base | done, std::memory_order_acq_rel);
+        if ((before & waiting) == 0) {
+            if ((before & detached) != 0) [[unlikely]]
+                discard_unclaimed();
+        } else if (mode_ == resume_mode::inline_ && target_ == home_) {
+            after_batch(*this);
+        } else {
+            target_->post(*this);
+        }
+    }
+
     // --- the owner's side --------------------------------------------------------------------------------------
 
     /// A new operation: a new version, every setting of the old one forgotten. The caller owns the core.
@@ -199,6 +215,7 @@ public:
 
     resume_mode own_mode() const noexcept { return own_mode_; }
     void own_mode(resume_mode mode) noexcept { own_mode_ = mode_ = mode; }
+    bool was_detached() const noexcept { return (state() & detached) != 0; }
     resume_queue* home() const noexcept { return home_; }
     resume_queue* target() const noexcept { return target_; }
     void set_home(resume_queue* queue) noexcept { home_ = target_ = queue; }
