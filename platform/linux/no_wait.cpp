@@ -53,40 +53,41 @@ bool is_end_of_file(const request& r) noexcept {
     return length >= 0 && r.offset + r.done >= static_cast<std::uint64_t>(length);
 }
 
-/// What an attempt of `size` bytes that did not bring everything means. True: try the rest. Else `finished`.
-bool goes_on(request& r, long raw, bool& finished) noexcept {
-    finished = false;
-    if (raw > 0) {
-        finished = advance(r, raw, false) == next_step::finished;
-        return !finished;
-    }
-    if (raw == 0 && is_end_of_file(r))
-        finished = finish(r);
-    // Errors are not believed from this call (spurious EIO: scylladb/scylla#3996): the way that may block tells.
-    return false;
-}
-
-bool says_not_supported(long raw) noexcept {
-    return raw == -EOPNOTSUPP || raw == -ENOSYS || raw == -EINVAL;
-}
-
-/// The attempt of read_now was not the whole answer: `raw` came for `size` bytes.
-[[gnu::noinline]] bool read_rest_now(request& r, long raw, std::size_t size, inline_limits limits) noexcept {
-    file_handle& file = *r.file;
-    for (bool finished = false; goes_on(r, raw, finished);) {
-        limits.bytes -= static_cast<std::size_t>(raw);
-        size = std::min(next_size(r), limits.bytes);
-        if (size == 0)
-            return false;
-        raw = sys::read_with(file.descriptor, r.data + r.done, size, next_offset(r), RWF_NOWAIT);
-        if (raw <= 0 && !goes_on(r, raw, finished) && finished)
-            return true;
-    }
-    if (says_not_supported(raw)) {
-        file.no_wait_reads = false;
+/// The read brought nothing (`raw` <= 0) for `size` bytes: end of file, or another way.
+[[gnu::noinline]] bool read_stopped(request& r, long raw, std::size_t size, inline_limits limits) noexcept {
+    switch (-raw) {
+    case 0: return size > 0 && is_end_of_file(r) && finish(r);
+    case EOPNOTSUPP:
+    case ENOSYS:
+    case EINVAL:
+        r.file->no_wait_reads = false;
         return limits.may_block && try_adaptively(r, limits.bytes);
+    default:
+        // Not now, or an error; those are not believed from this call (spurious EIO: scylladb/scylla#3996),
+        // the way that may block tells.
+        return false;
     }
-    return false;
+}
+
+bool read_now(request& r, inline_limits limits) noexcept {
+    for (;;) {
+        const std::size_t left = r.size - r.done;
+        const std::size_t size = std::min(left, limits.bytes);
+        const long raw =
+            sys::read_with(r.file->descriptor, r.data + r.done, size, next_offset(r), RWF_NOWAIT);
+        if (raw == static_cast<long>(left)) [[likely]] {
+            r.done = r.size;
+            return finish(r);
+        }
+        if (raw <= 0)
+            return read_stopped(r, raw, size, limits);
+        // Short: the end of file, the end of what is cached, or the limit. The next call tells which.
+        if (advance(r, raw, false) == next_step::finished)
+            return true;
+        limits.bytes -= static_cast<std::size_t>(raw);
+        if (limits.bytes == 0)
+            return false;
+    }
 }
 
 bool try_unseekable(request& r, inline_limits limits) noexcept {
@@ -115,7 +116,14 @@ bool try_transfer(request& r, inline_limits limits) noexcept {
 } // namespace
 
 bool try_request_now(request& r, inline_limits limits) noexcept {
-    return false;
+    switch (r.code) {
+    case opcode::read:
+        if (r.file->no_wait_reads && r.file->seekable) [[likely]]
+            return read_now(r, limits);
+        return try_transfer(r, limits);
+    case opcode::write: return try_transfer(r, limits);
+    default: return false;
+    }
 }
 
 } // namespace sluice::platform

@@ -16,6 +16,8 @@ long attempt_without_waiting(request& r, std::size_t size) noexcept {
     relaxed<bool>& can_say = reads ? file.no_wait_reads : file.no_wait_writes;
     if (!can_say)
         return -EOPNOTSUPP;
+    if (!reads)
+        file.wrote = true;
     std::byte* const data = r.data + r.done;
     const long raw = reads ? sys::read_with(file.descriptor, data, size, own_position, RWF_NOWAIT)
                            : sys::write_with(file.descriptor, data, size, own_position, RWF_NOWAIT);
