@@ -1,8 +1,3 @@
-# From CMake 3.30 on Boost is found by its own config package; before that the module is needed.
-if(POLICY CMP0167)
-    cmake_policy(SET CMP0167 NEW)
-endif()
-
 find_package(Threads REQUIRED)
 
 # Headers only: no component is asked for, because Boost.System became a header and newer releases

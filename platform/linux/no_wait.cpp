@@ -93,9 +93,7 @@ bool read_now(request& r, inline_limits limits) noexcept {
 bool try_unseekable(request& r, inline_limits limits) noexcept {
     while (r.done < r.size && limits.bytes > 0) {
         const std::size_t size = std::min(next_size(r), limits.bytes);
-        long raw = attempt_without_waiting(r, size);
-        if (raw == -EOPNOTSUPP)
-            raw = limits.may_block && is_ready(r) ? attempt_when_ready(r, size) : -EAGAIN;
+        const long raw = attempt_unseekable(r, size, limits.may_block);
         if (advance(r, raw, false) == next_step::finished)
             return true;
         if (raw <= 0)

@@ -10,6 +10,9 @@
 
 namespace sluice::platform {
 
+namespace {
+
+/// RWF_NOWAIT; -EOPNOTSUPP: this file cannot say "not now", which is remembered.
 long attempt_without_waiting(request& r, std::size_t size) noexcept {
     file_handle& file = *r.file;
     const bool reads = r.code == opcode::read;
@@ -29,6 +32,7 @@ long attempt_without_waiting(request& r, std::size_t size) noexcept {
     return raw;
 }
 
+/// Just after poll said yes.
 long attempt_when_ready(request& r, std::size_t size) noexcept {
     // A pipe that polls writable takes this much without waiting, and so does what imitates one.
     const std::size_t promised = r.code == opcode::write ? std::min<std::size_t>(size, PIPE_BUF) : size;
@@ -39,6 +43,15 @@ bool is_ready(const request& r) noexcept {
     static constexpr timespec at_once{};
     const short wanted = r.code == opcode::read ? POLLIN : POLLOUT;
     return sys::poll_one(r.file->descriptor, wanted, &at_once) > 0;
+}
+
+} // namespace
+
+long attempt_unseekable(request& r, std::size_t size, bool may_race) noexcept {
+    const long raw = attempt_without_waiting(r, size);
+    if (raw != -EOPNOTSUPP)
+        return raw;
+    return may_race && is_ready(r) ? attempt_when_ready(r, size) : -EAGAIN;
 }
 
 } // namespace sluice::platform

@@ -6,15 +6,9 @@
 
 namespace sluice::platform {
 
-/// Raw result of an attempt that cannot wait: RWF_NOWAIT. -EAGAIN: not now; -EOPNOTSUPP: this file cannot say
-/// (remembered in the file).
-long attempt_without_waiting(request& r, std::size_t size) noexcept;
-
-/// Raw result of an attempt by a file that poll was asked about a moment ago. Waits only if somebody else took
-/// the data (or the room) in that moment. Writes are cut to what poll promises.
-long attempt_when_ready(request& r, std::size_t size) noexcept;
-
-/// Whether the file is readable (for a read) or writable (for a write) now.
-bool is_ready(const request& r) noexcept;
+/// Raw result of an attempt for at most `size` bytes, -EAGAIN when it would have to wait. By RWF_NOWAIT where
+/// the file knows it; else, if `may_race`, by poll and a plain call, which waits only if somebody else takes
+/// the data (or the room) between the two.
+long attempt_unseekable(request& r, std::size_t size, bool may_race) noexcept;
 
 } // namespace sluice::platform

@@ -1,5 +1,5 @@
 // Every operation comes out the same, whatever way it goes.
-#include "support/backend_driver.hpp"
+#include "support/backend_ways.hpp"
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

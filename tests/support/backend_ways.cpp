@@ -1,4 +1,4 @@
-#include "support/backend_driver.hpp"
+#include "support/backend_ways.hpp"
 
 #include <stdexcept>
 
