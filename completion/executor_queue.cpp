@@ -77,7 +77,9 @@ queue_of_executor::queue_of_executor(const boost::asio::any_io_executor& executo
     auto& context = boost::asio::query(executor, boost::asio::execution::context);
     if (boost::asio::has_service<queue_service>(context))
         queue_ = boost::asio::use_service<queue_service>(context).queue_of(executor);
-    if (queue_ == nullptr)
+    if (queue_ != nullptr)
+        queue_->retain();
+    else
         queue_ = new executor_queue(executor);
 }
 

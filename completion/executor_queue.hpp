@@ -38,11 +38,13 @@ private:
     finder find_;
 };
 
-/// Holds the queue of an executor: counted when it was made for it.
+/// Holds the queue of an executor, counted.
 class queue_of_executor {
 public:
     template <native_executor Executor>
-    explicit queue_of_executor(const Executor& executor) noexcept : queue_(&executor.queue()) {}
+    explicit queue_of_executor(const Executor& executor) noexcept : queue_(&executor.queue()) {
+        queue_->retain();
+    }
     template <class Executor>
         requires(!native_executor<Executor>)
     explicit queue_of_executor(const Executor& executor)
