@@ -1,5 +1,5 @@
-// A plain callback as the continuation of a value task: stored inside the core when it fits, so that a server of
-// callbacks allocates nothing per operation.
+// A plain callback as the continuation of a value task: stored inside the core when it fits, so
+// that a server of callbacks allocates nothing per operation.
 #pragma once
 
 #include <sluice/completion/rent_for_callback.hpp>
@@ -21,8 +21,8 @@ struct callback {
             *static_cast<Handler**>(core.handler_storage()) = new Handler(std::move(handler));
     }
 
-    /// Takes the handler and the result out and recycles the core before the handler runs: what it starts
-    /// next finds this core free, and an exception of it leaves nothing behind.
+    /// Takes the handler and the result out and recycles the core before the handler runs: what it
+    /// starts next finds this core free, and an exception of it leaves nothing behind.
     static void run(source_core& core, bool invoke) {
         if constexpr (fits) {
             Handler& held = *std::launder(static_cast<Handler*>(core.handler_storage()));

@@ -1,6 +1,8 @@
-// Completion sources to rent: bounded, and without a lock or an allocation on the thread that runs the executor.
+// Completion sources to rent: bounded, and without a lock or an allocation on the thread that runs
+// the executor.
 //
-// Threads: any; the thread that runs the executor has a list of its own. The pool outlives what was rented from it.
+// Threads: any; the thread that runs the executor has a list of its own. The pool outlives what was
+// rented from it.
 #pragma once
 
 #include <sluice/completion/completion_source.hpp>
@@ -34,7 +36,8 @@ public:
         empty(shared_);
     }
 
-    /// A source at a new version, with the pool's settings. It gives itself back when its handle is destroyed.
+    /// A source at a new version, with the pool's settings. It gives itself back when its handle is
+    /// destroyed.
     pooled_source rent() {
         if (queue_.queue().running_here()) [[likely]]
             return pooled_source(take_from(own_), *this);
@@ -45,13 +48,15 @@ public:
     /// While nobody rents or gives back; else approximate.
     completion_pool_statistics statistics() const {
         const std::lock_guard lock(mutex_);
-        return {own_.rented + shared_.rented, own_.returned + shared_.returned, own_.idle + shared_.idle};
+        return {own_.rented + shared_.rented, own_.returned + shared_.returned,
+                own_.idle + shared_.idle};
     }
 
     /// A completion source that belongs to the pool.
     class pooled_source : public source_handle<T> {
     public:
-        pooled_source(pooled_source&& other) noexcept : source_handle<T>(std::move(other)), pool_(other.pool_) {}
+        pooled_source(pooled_source&& other) noexcept
+            : source_handle<T>(std::move(other)), pool_(other.pool_) {}
         pooled_source& operator=(pooled_source&& other) noexcept {
             std::swap(this->core_, other.core_);
             std::swap(pool_, other.pool_);
@@ -115,9 +120,9 @@ private:
     completion::queue_of_executor queue_;
     resume_mode mode_;
     std::size_t bound_;
-    list own_;            // of the thread that runs the executor
+    list own_; // of the thread that runs the executor
     mutable std::mutex mutex_;
-    list shared_;         // of all others
+    list shared_; // of all others
 };
 
 } // namespace sluice

@@ -1,7 +1,8 @@
-// The public completion source: pooled or standing alone, resettable, awaitable through value tasks. Its owner
-// chooses whether a continuation is resumed inline or on a queue.
+// The public completion source: pooled or standing alone, resettable, awaitable through value
+// tasks. Its owner chooses whether a continuation is resumed inline or on a queue.
 //
-// Threads: set_* may come from any thread, also from several at once (one wins); everything else from one at a time.
+// Threads: set_* may come from any thread, also from several at once (one wins); everything else
+// from one at a time.
 #pragma once
 
 #include <sluice/completion/value_task.hpp>
@@ -16,7 +17,8 @@ namespace completion {
 template <class T>
 const source_core::verbs& public_verbs() noexcept;
 
-/// Completes a public source as timed out when its deadline passes; nothing else can be cancelled there.
+/// Completes a public source as timed out when its deadline passes; nothing else can be cancelled
+/// there.
 void end_public_source(source_core& core, cancel_reason reason) noexcept;
 
 template <class T>
@@ -76,7 +78,8 @@ public:
         const claim won = core.try_claim();
         if (won == claim::refused) [[unlikely]]
             return false;
-        if constexpr (std::is_void_v<T> || std::is_nothrow_constructible_v<completion::known_value<T>, Value&&...>) {
+        if constexpr (std::is_void_v<T> ||
+                      std::is_nothrow_constructible_v<completion::known_value<T>, Value&&...>) {
             core.emplace(std::forward<Value>(value)...);
         } else {
             try {
@@ -88,13 +91,15 @@ public:
         core.publish(won);
         return true;
     }
-    bool try_set_error(error_code code) { return try_fail({.code = code, .path = {}, .exception = {}}); }
+    bool try_set_error(error_code code) {
+        return try_fail({.code = code, .path = {}, .exception = {}});
+    }
     bool try_set_exception(std::exception_ptr exception) {
         return try_fail({.code = {}, .path = {}, .exception = std::move(exception)});
     }
 
-    /// Ready for the next operation: a new version, this source's own settings. Older tickets are stale from here on.
-    /// Throws invalid_operation while somebody waits.
+    /// Ready for the next operation: a new version, this source's own settings. Older tickets are
+    /// stale from here on. Throws invalid_operation while somebody waits.
     void reset() {
         using core = completion::source_core;
         const std::uint64_t seen = core_->state();
@@ -113,7 +118,8 @@ protected:
     source_handle(source_handle&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     ~source_handle() = default;
 
-    /// The holder goes away: whoever waits is completed as abandoned. True: the core is free, at a new version.
+    /// The holder goes away: whoever waits is completed as abandoned. True: the core is free, at a
+    /// new version.
     bool let_go() noexcept {
         using core = completion::source_core;
         if ((core_->state() & (core::waiting | core::done)) == core::waiting)
@@ -150,7 +156,8 @@ private:
 template <class T>
 class completion_source : public source_handle<T> {
 public:
-    /// Continuations run on `executor`: inside set_* where that thread runs the executor and the mode is inline_.
+    /// Continuations run on `executor`: inside set_* where that thread runs the executor and the
+    /// mode is inline_.
     template <class Executor>
     explicit completion_source(const Executor& executor, resume_mode mode = resume_mode::inline_)
         : completion_source(completion::queue_of_executor(executor), mode) {}
@@ -168,7 +175,8 @@ public:
 
 private:
     completion_source(completion::queue_of_executor queue, resume_mode mode)
-        : source_handle<T>(&completion::new_public_core<T>(queue.queue(), mode)), queue_(std::move(queue)) {}
+        : source_handle<T>(&completion::new_public_core<T>(queue.queue(), mode)),
+          queue_(std::move(queue)) {}
 
     completion::queue_of_executor queue_;
 };

@@ -29,8 +29,11 @@ private:
     // Runs the node, or lets go of it when the context is destroyed first.
     class handler {
     public:
-        handler(executor_queue& queue, ready_node& node) noexcept : queue_(&queue), node_(&node) { queue.retain(); }
-        handler(handler&& other) noexcept : queue_(other.queue_), node_(std::exchange(other.node_, nullptr)) {
+        handler(executor_queue& queue, ready_node& node) noexcept : queue_(&queue), node_(&node) {
+            queue.retain();
+        }
+        handler(handler&& other) noexcept
+            : queue_(other.queue_), node_(std::exchange(other.node_, nullptr)) {
             queue_->retain();
         }
         handler& operator=(handler&&) = delete;
@@ -51,7 +54,8 @@ private:
         ready_node* node_;
     };
 
-    // What was posted by this thread while it ran the node goes back to the executor: other work gets its turn.
+    // What was posted by this thread while it ran the node goes back to the executor: other work
+    // gets its turn.
     void drain() {
         while (ready_head_ != nullptr) {
             ready_node& node = *ready_head_;
@@ -71,7 +75,8 @@ private:
 
 } // namespace
 
-queue_of_executor::queue_of_executor(const boost::asio::any_io_executor& executor, erased) : queue_(nullptr) {
+queue_of_executor::queue_of_executor(const boost::asio::any_io_executor& executor, erased)
+    : queue_(nullptr) {
     if (!executor)
         throw std::invalid_argument("an executor is needed, and this one is empty");
     auto& context = boost::asio::query(executor, boost::asio::execution::context);

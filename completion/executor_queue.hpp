@@ -22,7 +22,8 @@ class queue_service : public boost::asio::execution_context::service {
 public:
     using key_type = queue_service;
     static inline boost::asio::execution_context::id id;
-    /// The context's own queue, if the executor is the context's own and not one that wraps it (a strand).
+    /// The context's own queue, if the executor is the context's own and not one that wraps it (a
+    /// strand).
     using finder = resume_queue* (*)(boost::asio::execution_context& context,
                                      const boost::asio::any_io_executor& executor) noexcept;
 
@@ -50,7 +51,8 @@ public:
     explicit queue_of_executor(const Executor& executor)
         : queue_of_executor(boost::asio::any_io_executor(executor), erased{}) {}
 
-    queue_of_executor(queue_of_executor&& other) noexcept : queue_(std::exchange(other.queue_, nullptr)) {}
+    queue_of_executor(queue_of_executor&& other) noexcept
+        : queue_(std::exchange(other.queue_, nullptr)) {}
     queue_of_executor& operator=(queue_of_executor&& other) noexcept {
         std::swap(queue_, other.queue_);
         return *this;

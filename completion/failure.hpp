@@ -16,7 +16,7 @@ struct failure {
     const char* operation = nullptr; ///< null: a plain system_error is thrown
     shared_path path;
     std::size_t transferred = 0;
-    std::exception_ptr exception;    ///< only from the public source
+    std::exception_ptr exception; ///< only from the public source
 
     [[noreturn]] void raise() const;
 };

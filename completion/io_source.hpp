@@ -1,7 +1,8 @@
-// The core of one file operation of a loop: a source that owns the platform operation, the caller's stop token and
-// what the strategy that runs it wants to remember. Pooled by its loop.
+// The core of one file operation of a loop: a source that owns the platform operation, the caller's
+// stop token and what the strategy that runs it wants to remember. Pooled by its loop.
 //
-// Threads: rented by any; from its admission to its completion it belongs to the thread that runs the loop.
+// Threads: rented by any; from its admission to its completion it belongs to the thread that runs
+// the loop.
 #pragma once
 
 #include <sluice/completion/source_core.hpp>
@@ -44,9 +45,11 @@ public:
         return *std::launder(reinterpret_cast<Memo*>(memo_));
     }
 
-    /// Ends the operation through `on_cancel` when the token asks for it. Called once, while nobody else has the source.
+    /// Ends the operation through `on_cancel` when the token asks for it. Called once, while nobody
+    /// else has the source.
     void listen_to(const std::stop_token& token);
-    /// No cancellation comes in any more: the stop callback has returned and the deadline is disarmed.
+    /// No cancellation comes in any more: the stop callback has returned and the deadline is
+    /// disarmed.
     void stop_listening() noexcept {
         if (stop_callback_.has_value()) [[unlikely]]
             stop_callback_.reset();
@@ -69,13 +72,13 @@ public:
         io_source* source = nullptr;
     };
     owned_operation operation;
-    void* owner = nullptr;                                          ///< the strategy
+    void* owner = nullptr;                                           ///< the strategy
     void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr; ///< the loop's thread
     void (*on_discard)(io_source&) noexcept = nullptr;               ///< a result that nobody takes
     cancel_reason reason = cancel_reason::none;                      ///< why it was asked to end
-    io_source* link = nullptr;      ///< in the pool, or waiting for its turn
+    io_source* link = nullptr; ///< in the pool, or waiting for its turn
     io_source* back_link = nullptr;
-    bool admitted = false;          ///< counted by the loop
+    bool admitted = false; ///< counted by the loop
 
 private:
     friend class loop;

@@ -15,7 +15,8 @@ loop::loop(const loop_options& options)
 // One thread runs the loop; the next may only after this one left.
 class loop::run_scope {
 public:
-    run_scope(loop& running, waiting_rule rule) : loop_(running), exclusive_(rule == waiting_rule::exclusive) {
+    run_scope(loop& running, waiting_rule rule)
+        : loop_(running), exclusive_(rule == waiting_rule::exclusive) {
         if (loop_.running_.exchange(true, std::memory_order_acquire))
             throw invalid_operation("this runtime is being run already: one thread at a time");
         scope_.emplace(loop_);
@@ -72,7 +73,8 @@ std::size_t loop::turn(time_point until, const bool* done) {
     }
 
     const bool ending = stopped() || (done != nullptr && *done);
-    const bool may_wait = !ending && ready_head_ == nullptr && batch_head_ == nullptr && until != time_point::min() &&
+    const bool may_wait = !ending && ready_head_ == nullptr && batch_head_ == nullptr &&
+                          until != time_point::min() &&
                           posted_.load(std::memory_order_relaxed) == nullptr && !out_of_work();
     if (may_wait) {
         backend_->wait(timers_.empty() ? until : std::min(until, timers_.earliest()));
@@ -86,11 +88,12 @@ std::size_t loop::turn(time_point until, const bool* done) {
 }
 
 bool loop::out_of_work() const noexcept {
-    return admitted_ == 0 && ready_head_ == nullptr && batch_head_ == nullptr && finished_.empty() &&
-           outside_work_.load(std::memory_order_acquire) == 0 && posted_.load(std::memory_order_acquire) == nullptr;
+    return admitted_ == 0 && ready_head_ == nullptr && batch_head_ == nullptr &&
+           finished_.empty() && outside_work_.load(std::memory_order_acquire) == 0 &&
+           posted_.load(std::memory_order_acquire) == nullptr;
 }
 
-// --- nodes -----------------------------------------------------------------------------------------------------
+// --- nodes ---
 
 std::size_t loop::run_ready() {
     // What these nodes post runs in the next turn, after the backend was looked at.
@@ -158,10 +161,12 @@ void loop::run_after_batch(ready_node& node) noexcept {
 
 // RACE: post from another thread against the loop that goes to sleep.
 //  - pushed before the loop looked at `posted_`: the loop takes it and does not sleep.
-//  - pushed after: wake() ends the wait that is going on or the next one (see the backend's own RACE block).
+//  - pushed after: wake() ends the wait that is going on or the next one (see the backend's own
+//  RACE block).
 void loop::post_from_elsewhere(ready_node& node) noexcept {
     node.next = posted_.load(std::memory_order_relaxed);
-    while (!posted_.compare_exchange_weak(node.next, &node, std::memory_order_seq_cst, std::memory_order_relaxed)) {
+    while (!posted_.compare_exchange_weak(node.next, &node, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed)) {
     }
     backend_->wake();
 }
@@ -208,7 +213,7 @@ void loop::work_finished() noexcept {
 
 void loop::arm(timer_node& timer, time_point when) { timers_.arm(timer, when); }
 
-// --- sources ---------------------------------------------------------------------------------------------------
+// --- sources ---
 
 void loop::admit(io_source& source) noexcept {
     ++admitted_;
@@ -225,7 +230,8 @@ void loop::completed(io_source& source) noexcept {
         return;
     source.admitted = false;
     --admitted_;
-    (source.live_previous_ != nullptr ? source.live_previous_->live_next_ : live_) = source.live_next_;
+    (source.live_previous_ != nullptr ? source.live_previous_->live_next_ : live_) =
+        source.live_next_;
     if (source.live_next_ != nullptr)
         source.live_next_->live_previous_ = source.live_previous_;
 }

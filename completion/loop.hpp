@@ -1,7 +1,9 @@
-// The loop of one context: its backend, the nodes that are ready to run, timers, and the pool of I/O sources.
+// The loop of one context: its backend, the nodes that are ready to run, timers, and the pool of
+// I/O sources.
 //
-// Threads: run* by one thread at a time (a second one throws); post, stop, work and the queries by any; the rest by
-// the thread that runs the loop, or by any while nobody runs it and nothing is in flight.
+// Threads: run* by one thread at a time (a second one throws); post, stop, work and the queries by
+// any; the rest by the thread that runs the loop, or by any while nobody runs it and nothing is in
+// flight.
 #pragma once
 
 #include <sluice/completion/io_source.hpp>
@@ -24,7 +26,8 @@ struct loop_options {
     platform::backend_options backend;
     resume_mode resume = resume_mode::inline_;
     inline_budget_limits budget;
-    bool may_block_inline = true; ///< calls that cannot say "not now" may be made inline after good experience
+    bool may_block_inline =
+        true; ///< calls that cannot say "not now" may be made inline after good experience
 };
 
 /// What was lost without anybody to tell: called on the thread that loses it.
@@ -37,13 +40,18 @@ struct loss {
 
 class loop final : public resume_queue {
 public:
-    static constexpr std::size_t most_idle_sources = 4096; ///< kept in the pool; more go back to the process
+    static constexpr std::size_t most_idle_sources =
+        4096; ///< kept in the pool; more go back to the process
 
     explicit loop(const loop_options& options);
 
     // --- running ---
-    enum class waiting_rule : std::uint8_t { exclusive, shared }; ///< see platform::backend::acquire
-    /// Runs until `until`, until stopped, until out of work, or until *done. Returns how many nodes and completions ran.
+    enum class waiting_rule : std::uint8_t {
+        exclusive,
+        shared
+    }; ///< see platform::backend::acquire
+    /// Runs until `until`, until stopped, until out of work, or until *done. Returns how many nodes
+    /// and completions ran.
     std::size_t run_until(time_point until, waiting_rule rule, const bool* done = nullptr);
     /// Runs what is ready and returns.
     std::size_t poll() { return run_until(time_point::min(), waiting_rule::shared); }
@@ -56,8 +64,9 @@ public:
     void work_started() noexcept override { outside_work_.fetch_add(1, std::memory_order_relaxed); }
     void work_finished() noexcept override;
 
-    /// Ends everything in flight, delivers nothing any more. Called once, by the context's destructor, in two steps:
-    /// after end_operations() no buffer is in use; drop_posted() lets go of what waits to be run.
+    /// Ends everything in flight, delivers nothing any more. Called once, by the context's
+    /// destructor, in two steps: after end_operations() no buffer is in use; drop_posted() lets go
+    /// of what waits to be run.
     void end_operations() noexcept;
     void drop_posted() noexcept;
     bool shut_down() const noexcept { return shut_down_.load(std::memory_order_acquire); }
@@ -86,20 +95,29 @@ public:
     void release() noexcept override;
 
     /// The context that this is the loop of; null once that is gone.
-    boost::asio::execution_context* context() const noexcept { return context_.load(std::memory_order_acquire); }
-    void context(boost::asio::execution_context* owner) noexcept { context_.store(owner, std::memory_order_release); }
+    boost::asio::execution_context* context() const noexcept {
+        return context_.load(std::memory_order_acquire);
+    }
+    void context(boost::asio::execution_context* owner) noexcept {
+        context_.store(owner, std::memory_order_release);
+    }
 
     loop_counters counters;
-    void count(operation_path path, std::size_t bytes) noexcept { counters.finished(path, bytes, running_here()); }
+    void count(operation_path path, std::size_t bytes) noexcept {
+        counters.finished(path, bytes, running_here());
+    }
     runtime_statistics statistics() const;
     void lost(const loss& what) noexcept;
     void on_lost(void (*handler)(void*, const loss&), void* context) noexcept;
 
     // --- fork ---
-    /// Whether this process is a child that forked after the loop was made and did not say notify_fork.
+    /// Whether this process is a child that forked after the loop was made and did not say
+    /// notify_fork.
     bool forked() const noexcept { return fork_generation_ != current_fork_generation(); }
     void after_fork_in_child() noexcept;
-    static unsigned current_fork_generation() noexcept { return fork_count_.load(std::memory_order_relaxed); }
+    static unsigned current_fork_generation() noexcept {
+        return fork_count_.load(std::memory_order_relaxed);
+    }
 
 private:
     ~loop();
@@ -122,20 +140,21 @@ private:
     ready_node* batch_head_ = nullptr;  // continuations of the batch being completed
     ready_node* batch_tail_ = nullptr;
     timer_heap timers_;
-    std::size_t admitted_ = 0;          // sources in flight
-    io_source* live_ = nullptr;         // admitted sources, for shutdown
-    std::int64_t turn_clock_ = 0;       // ns; read at most once a turn
+    std::size_t admitted_ = 0;    // sources in flight
+    io_source* live_ = nullptr;   // admitted sources, for shutdown
+    std::int64_t turn_clock_ = 0; // ns; read at most once a turn
     bool clock_is_fresh_ = false;
-    io_source* idle_ = nullptr;         // the pool of the thread that runs the loop
+    io_source* idle_ = nullptr; // the pool of the thread that runs the loop
     std::size_t idle_count_ = 0;
-    std::size_t rented_here_ = 0;       // by the thread that runs the loop, less what it gave back
+    std::size_t rented_here_ = 0; // by the thread that runs the loop, less what it gave back
 
     std::atomic<ready_node*> posted_{nullptr}; // from other threads, last first
     std::atomic<long> outside_work_{0};
     std::atomic<bool> stopped_{false};
     std::atomic<bool> running_{false};
     std::atomic<bool> shut_down_{false};
-    std::atomic<bool> orphaned_{false}; // the context is gone; each source that is still out holds a reference
+    std::atomic<bool> orphaned_{
+        false}; // the context is gone; each source that is still out holds a reference
     std::atomic<boost::asio::execution_context*> context_{nullptr};
     std::atomic<int> references_{1};
     unsigned fork_generation_;

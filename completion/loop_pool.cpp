@@ -6,7 +6,8 @@ namespace sluice::completion {
 namespace {
 
 std::mutex store_mutex;
-constinit io_source* store = nullptr; // linked by `link`; never returned to the system, see source_core.hpp
+constinit io_source* store =
+    nullptr; // linked by `link`; never returned to the system, see source_core.hpp
 
 io_source* take_from_store() {
     {
@@ -78,7 +79,8 @@ void loop::give_back(io_source& source) noexcept {
     {
         const std::lock_guard lock(other_threads_);
         --rented_elsewhere_;
-        if (!orphaned_.load(std::memory_order_acquire) && idle_for_others_count_ < most_idle_sources) {
+        if (!orphaned_.load(std::memory_order_acquire) &&
+            idle_for_others_count_ < most_idle_sources) {
             source.link = idle_for_others_;
             idle_for_others_ = &source;
             ++idle_for_others_count_;
@@ -90,7 +92,7 @@ void loop::give_back(io_source& source) noexcept {
         release(); // the reference that drop_posted took for it
 }
 
-// --- the end ---------------------------------------------------------------------------------------------------
+// --- the end ---
 
 void loop::end_operations() noexcept {
     if (forked())

@@ -8,7 +8,8 @@ namespace sluice::completion {
 runtime_statistics loop::statistics() const {
     runtime_statistics s;
     for (std::size_t i = 0; i < operation_path_count; ++i) {
-        s.paths[i].operations = counters.own.operations[i].get() + counters.others.operations[i].get();
+        s.paths[i].operations =
+            counters.own.operations[i].get() + counters.others.operations[i].get();
         s.paths[i].bytes = counters.own.bytes[i].get() + counters.others.bytes[i].get();
     }
     s.posted_by_budget = counters.posted_by_budget.get();
@@ -45,14 +46,15 @@ void loop::on_lost(void (*handler)(void*, const loss&), void* context) noexcept 
     on_lost_context_ = context;
 }
 
-// --- fork ------------------------------------------------------------------------------------------------------
+// --- fork ---
 
 std::atomic<unsigned> loop::fork_count_{0};
 
 void loop::count_forks() noexcept {
-    // Registered once; a child starts with the next generation, so that every loop of the parent is recognised there.
-    static const int registered =
-        ::pthread_atfork(nullptr, nullptr, [] { fork_count_.fetch_add(1, std::memory_order_relaxed); });
+    // Registered once; a child starts with the next generation, so that every loop of the parent is
+    // recognised there.
+    static const int registered = ::pthread_atfork(
+        nullptr, nullptr, [] { fork_count_.fetch_add(1, std::memory_order_relaxed); });
     (void)registered;
 }
 

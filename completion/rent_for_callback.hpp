@@ -34,7 +34,8 @@ source_core& rent_for_callback(resume_queue& queue) {
     return core;
 }
 
-/// A value task that has failed already, of a stream that has no loop (closed, moved from, never opened).
+/// A value task that has failed already, of a stream that has no loop (closed, moved from, never
+/// opened).
 template <class T>
 source_core& failed_core(failure why) {
     typed_core<T>& core = standalone_core<T>();

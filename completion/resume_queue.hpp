@@ -1,5 +1,5 @@
-// The executor as completion sees it: a place where continuations run, the budget of what may run there
-// without going through its queue, and its timers.
+// The executor as completion sees it: a place where continuations run, the budget of what may run
+// there without going through its queue, and its timers.
 //
 // Threads: post() by any; spend() and the budget only where running_here() is true.
 #pragma once
@@ -14,15 +14,17 @@ namespace sluice::completion {
 /// Something that waits in a queue. Intrusive: posting allocates nothing.
 struct ready_node {
     ready_node* next = nullptr;
-    /// `invoke` false: the queue is shutting down; let go of what the node holds and do not run user code.
+    /// `invoke` false: the queue is shutting down; let go of what the node holds and do not run
+    /// user code.
     void (*run)(ready_node& self, bool invoke) = nullptr;
 };
 
 class source_core;
 
 struct inline_budget_limits {
-    std::int32_t completions = 64;       ///< in a row, before one is posted; 0: everything goes through the backend
-    std::int64_t bytes = 1024 * 1024;    ///< copied in a row, before one is posted
+    std::int32_t completions =
+        64; ///< in a row, before one is posted; 0: everything goes through the backend
+    std::int64_t bytes = 1024 * 1024; ///< copied in a row, before one is posted
 };
 
 class resume_queue {
@@ -46,8 +48,9 @@ public:
         }
     }
 
-    /// Counts one synchronous or inline completion of `bytes`. False: this one has to be posted, and the counter
-    /// starts again; so a stream that is always ready starves nobody, and the stack stays bounded.
+    /// Counts one synchronous or inline completion of `bytes`. False: this one has to be posted,
+    /// and the counter starts again; so a stream that is always ready starves nobody, and the stack
+    /// stays bounded.
     bool spend(std::size_t bytes) noexcept {
         bytes_left_ -= static_cast<std::int64_t>(bytes);
         if (--completions_left_ > 0 && bytes_left_ > 0) [[likely]]
@@ -56,7 +59,9 @@ public:
         return false;
     }
     /// How much one inline attempt may copy now.
-    std::size_t bytes_left() const noexcept { return bytes_left_ > 0 ? static_cast<std::size_t>(bytes_left_) : 0; }
+    std::size_t bytes_left() const noexcept {
+        return bytes_left_ > 0 ? static_cast<std::size_t>(bytes_left_) : 0;
+    }
     bool inline_allowed() const noexcept { return limits_.completions > 0; }
 
     /// Fires timer.expired on this queue at `when`. Only where running_here(), as disarm.
@@ -70,7 +75,8 @@ public:
     /// A core for a result that is known already; null: this queue has none to rent.
     virtual source_core* rent_core() { return nullptr; }
 
-    /// A queue that lives on the heap for the operations that use it (executors other than the native ones).
+    /// A queue that lives on the heap for the operations that use it (executors other than the
+    /// native ones).
     virtual void retain() noexcept {}
     virtual void release() noexcept {}
 
@@ -90,7 +96,9 @@ protected:
     /// Makes this thread the one that runs the queue, for as long as the object lives.
     class running_scope {
     public:
-        explicit running_scope(resume_queue& queue) noexcept : previous_(current_) { current_ = &queue; }
+        explicit running_scope(resume_queue& queue) noexcept : previous_(current_) {
+            current_ = &queue;
+        }
         ~running_scope() { current_ = previous_; }
         running_scope(const running_scope&) = delete;
         running_scope& operator=(const running_scope&) = delete;

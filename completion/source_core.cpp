@@ -30,13 +30,15 @@ error_code source_core::consume_code() noexcept {
 //  - not done, nobody claimed: `detached` is set; the completer sees it and recycles.
 //  - claimed, not done: the same; the publishing exchange sees it.
 //  - done, no continuation was registered: this side owns the core and recycles it.
-//  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation, which takes the
-//    result before anything can abandon the ticket). The queue's thread is the one that destroys coroutines, so
-//    `dropped_` needs no atomic: the posted run sees it and recycles.
+//  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation,
+//  which takes the
+//    result before anything can abandon the ticket). The queue's thread is the one that destroys
+//    coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
 void source_core::abandon(std::uint32_t version, bool registered) noexcept {
     std::uint64_t seen = state_.load(std::memory_order_acquire);
     for (;;) {
-        if (static_cast<std::uint32_t>(seen >> 32) != version || (seen & (consumed | detached)) != 0)
+        if (static_cast<std::uint32_t>(seen >> 32) != version ||
+            (seen & (consumed | detached)) != 0)
             return;
         if ((seen & done) != 0)
             break;
@@ -45,7 +47,8 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
             return;
         }
         const std::uint64_t let_go = (seen & ~waiting) | detached;
-        if (state_.compare_exchange_weak(seen, let_go, std::memory_order_acq_rel, std::memory_order_acquire)) {
+        if (state_.compare_exchange_weak(seen, let_go, std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
             if (registered)
                 cancel(version, cancel_reason::requested);
             return;
@@ -66,7 +69,8 @@ void source_core::run_posted(ready_node& self, bool invoke) {
 }
 
 void source_core::post_done() {
-    state_.fetch_or(waiting, std::memory_order_relaxed); // an owner that goes away now leaves the core to us
+    state_.fetch_or(waiting,
+                    std::memory_order_relaxed); // an owner that goes away now leaves the core to us
     if (target_ != nullptr)
         target_->post(*this);
     else
@@ -81,15 +85,18 @@ constexpr std::uint64_t control_request(std::uint32_t version, cancel_reason rea
 
 // RACE: cancel against the end of its operation and the next use of the core.
 //  - the queue's own thread: nothing of this core runs meanwhile; the version decides.
-//  - another thread: the request carries its version. Recycled before the queue sees it: versions differ, ignored.
-//  - the core was recycled and is cancelled again while the old request is still queued: the new one replaces
+//  - another thread: the request carries its version. Recycled before the queue sees it: versions
+//  differ, ignored.
+//  - the core was recycled and is cancelled again while the old request is still queued: the new
+//  one replaces
 //    the word, the node is not queued twice, and the queue finds the newer version.
 void source_core::cancel(std::uint32_t version, cancel_reason reason) noexcept {
     if (home_ == nullptr || this->version() != version)
         return;
     if (home_->running_here())
         kind_->cancel(*this, reason);
-    else if (control_.wanted.exchange(control_request(version, reason), std::memory_order_acq_rel) == 0)
+    else if (control_.wanted.exchange(control_request(version, reason),
+                                      std::memory_order_acq_rel) == 0)
         home_->post(control_);
 }
 
@@ -104,7 +111,8 @@ void source_core::arm_deadline(std::uint32_t version, time_point when) {
         return;
     }
     control_.deadline.store(when.time_since_epoch().count(), std::memory_order_relaxed);
-    if (control_.wanted.exchange(control_request(version, cancel_reason::deadline), std::memory_order_acq_rel) == 0)
+    if (control_.wanted.exchange(control_request(version, cancel_reason::deadline),
+                                 std::memory_order_acq_rel) == 0)
         home_->post(control_);
 }
 
@@ -119,7 +127,8 @@ void source_core::run_control(ready_node& self, bool invoke) {
     if (reason != cancel_reason::deadline)
         return core.kind_->cancel(core, reason);
     core.timer_.version = version;
-    core.home_->arm(core.timer_, time_point(time_point::duration(control.deadline.load(std::memory_order_relaxed))));
+    core.home_->arm(core.timer_, time_point(time_point::duration(
+                                     control.deadline.load(std::memory_order_relaxed))));
 }
 
 void source_core::deadline_expired(timer_node& timer) {
@@ -138,7 +147,8 @@ void source_core::discard_unclaimed() noexcept {
 bool source_core::leave_to_consumer() noexcept {
     std::uint64_t seen = state_.load(std::memory_order_acquire);
     while ((seen & (waiting | consumed)) == waiting && !delivered_inline_)
-        if (state_.compare_exchange_weak(seen, seen | owner_gone, std::memory_order_acq_rel, std::memory_order_acquire))
+        if (state_.compare_exchange_weak(seen, seen | owner_gone, std::memory_order_acq_rel,
+                                         std::memory_order_acquire))
             return true;
     return false;
 }
@@ -163,11 +173,10 @@ void source_core::drop_target() noexcept {
 }
 
 void source_core::stale_use() {
-    throw invalid_operation("value task used after its operation was consumed or its source was reset");
+    throw invalid_operation(
+        "value task used after its operation was consumed or its source was reset");
 }
-void source_core::second_use() {
-    throw invalid_operation("value task awaited a second time");
-}
+void source_core::second_use() { throw invalid_operation("value task awaited a second time"); }
 void source_core::not_takeable(std::uint64_t seen) {
     if ((seen & consumed) != 0)
         throw invalid_operation("value task consumed a second time");

@@ -1,9 +1,9 @@
-// The life of one operation after submission: one state word, the result, the continuation. Value tasks are
-// tickets on a core; completion sources and the I/O sources of a loop own one.
+// The life of one operation after submission: one state word, the result, the continuation. Value
+// tasks are tickets on a core; completion sources and the I/O sources of a loop own one.
 //
-// Threads: one party completes, one party holds the ticket, on any threads; the state word decides between them.
-// Memory: cores are type-stable (never returned to the system), so that a stale ticket meets a newer version and not
-// freed memory.
+// Threads: one party completes, one party holds the ticket, on any threads; the state word decides
+// between them. Memory: cores are type-stable (never returned to the system), so that a stale
+// ticket meets a newer version and not freed memory.
 #pragma once
 
 #include <sluice/completion/failure.hpp>
@@ -25,26 +25,32 @@ class source_core : public ready_node {
 public:
     /// What differs between kinds of cores; each returns at once.
     struct verbs {
-        void (*give_back)(source_core&) noexcept;             ///< the result was consumed: recycle. Any thread
-        void (*cancel)(source_core&, cancel_reason) noexcept; ///< ask the operation to end. Home queue only
-        void (*discard)(source_core&) noexcept;               ///< destroy a result that nobody takes. Any thread
+        void (*give_back)(source_core&) noexcept; ///< the result was consumed: recycle. Any thread
+        void (*cancel)(source_core&,
+                       cancel_reason) noexcept; ///< ask the operation to end. Home queue only
+        void (*discard)(source_core&) noexcept; ///< destroy a result that nobody takes. Any thread
     };
 
-    // RACE: the state word. Bits below, the version in the upper half. `register` is the ticket's side, `complete` the
-    // completer's side.
+    // RACE: the state word. Bits below, the version in the upper half. `register` is the ticket's
+    // side, `complete` the completer's side.
     //  - register, then complete: register sets `waiting`; complete sees it and delivers.
-    //  - complete, then register: complete sets `done` and never touches the core again; register fails on `done`
+    //  - complete, then register: complete sets `done` and never touches the core again; register
+    //  fails on `done`
     //    and the awaiting side goes on without suspending.
-    //  - register between claim and publish: register adds `waiting` to `claimed`; the publishing exchange sees it and
+    //  - register between claim and publish: register adds `waiting` to `claimed`; the publishing
+    //  exchange sees it and
     //    delivers. Whoever comes second acts, exactly one does.
-    //  - detach (ticket dropped) is one more thing that can be registered: complete sees it and recycles.
-    // After its exchange a completer touches the core only when it delivers, and then the consumer cannot have it yet.
-    static constexpr std::uint64_t waiting = 1;     ///< a continuation is registered
-    static constexpr std::uint64_t claimed = 2;     ///< a completer is writing the result
-    static constexpr std::uint64_t done = 4;        ///< the result is there
-    static constexpr std::uint64_t detached = 8;    ///< the ticket is gone
-    static constexpr std::uint64_t consumed = 16;   ///< the result was taken
-    static constexpr std::uint64_t owner_gone = 32; ///< the completion_source is gone, the consumer recycles
+    //  - detach (ticket dropped) is one more thing that can be registered: complete sees it and
+    //  recycles.
+    // After its exchange a completer touches the core only when it delivers, and then the consumer
+    // cannot have it yet.
+    static constexpr std::uint64_t waiting = 1;   ///< a continuation is registered
+    static constexpr std::uint64_t claimed = 2;   ///< a completer is writing the result
+    static constexpr std::uint64_t done = 4;      ///< the result is there
+    static constexpr std::uint64_t detached = 8;  ///< the ticket is gone
+    static constexpr std::uint64_t consumed = 16; ///< the result was taken
+    static constexpr std::uint64_t owner_gone =
+        32; ///< the completion_source is gone, the consumer recycles
     static constexpr std::uint64_t version_step = std::uint64_t{1} << 32;
 
     using waiter_function = void (*)(source_core& self, bool invoke);
@@ -64,9 +70,11 @@ public:
         return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed) >> 32);
     }
 
-    // --- the ticket's side -------------------------------------------------------------------------------------
+    // --- the ticket's side ---
 
-    bool is_done(std::uint32_t version) const { return (checked(version, std::memory_order_acquire) & done) != 0; }
+    bool is_done(std::uint32_t version) const {
+        return (checked(version, std::memory_order_acquire) & done) != 0;
+    }
 
     /// False: already done. Throws invalid_operation on stale and second use.
     bool register_waiter(std::uint32_t version, waiter_function waiter, void* address) {
@@ -76,7 +84,8 @@ public:
         waiter_ = waiter;
         address_ = address;
         while ((seen & done) == 0)
-            if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel, std::memory_order_acquire))
+            if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel,
+                                             std::memory_order_acquire))
                 return true;
         return false;
     }
@@ -96,18 +105,20 @@ public:
             kind_->give_back(*this);
         } else if (delivered_inline_) {
             // The owner is inside the call that delivers: nobody else looks at the word.
-            state_.store(state_.load(std::memory_order_relaxed) | consumed, std::memory_order_release);
+            state_.store(state_.load(std::memory_order_relaxed) | consumed,
+                         std::memory_order_release);
         } else if ((state_.fetch_or(consumed, std::memory_order_acq_rel) & owner_gone) != 0) {
             kind_->give_back(*this);
         }
     }
     /// Takes the failure out, consumes, throws.
     [[noreturn]] void consume_and_raise();
-    /// Takes the code out (failures of public sources with an exception: errc::exception), consumes.
+    /// Takes the code out (failures of public sources with an exception: errc::exception),
+    /// consumes.
     error_code consume_code() noexcept;
 
-    /// The ticket goes away without having taken the result. `registered`: a continuation of it was registered
-    /// and must not run any more; the operation is asked to end.
+    /// The ticket goes away without having taken the result. `registered`: a continuation of it was
+    /// registered and must not run any more; the operation is asked to end.
     void abandon(std::uint32_t version, bool registered) noexcept;
 
     /// Asks the operation of this version to end. Any thread; nothing happens when it is over.
@@ -130,7 +141,8 @@ public:
 
     /// Throws unless a continuation may be registered for this version.
     void check_awaitable(std::uint32_t version) const {
-        if ((checked(version, std::memory_order_relaxed) & (waiting | consumed | detached)) != 0) [[unlikely]]
+        if ((checked(version, std::memory_order_relaxed) & (waiting | consumed | detached)) != 0)
+            [[unlikely]]
             second_use();
     }
     /// Posts the continuation that register_waiter came too late for.
@@ -138,7 +150,7 @@ public:
 
     void* handler_storage() noexcept { return handler_; }
 
-    // --- the completer's side ----------------------------------------------------------------------------------
+    // --- the completer's side ---
 
     enum class claim : std::uint8_t { refused, alone, with_waiter };
 
@@ -146,7 +158,8 @@ public:
     claim try_claim() noexcept {
         std::uint64_t seen = state_.load(std::memory_order_relaxed);
         while ((seen & (claimed | done)) == 0)
-            if (state_.compare_exchange_weak(seen, seen | claimed, std::memory_order_acq_rel, std::memory_order_relaxed))
+            if (state_.compare_exchange_weak(seen, seen | claimed, std::memory_order_acq_rel,
+                                             std::memory_order_relaxed))
                 return (seen & waiting) != 0 ? claim::with_waiter : claim::alone;
         return claim::refused;
     }
@@ -174,8 +187,9 @@ public:
         settle(state_.exchange(base | done, std::memory_order_acq_rel));
     }
 
-    /// The same from a loop: a continuation that may run inline on this very queue is handed to `after_batch`, so that
-    /// every completion found together is done before the first continuation runs.
+    /// The same from a loop: a continuation that may run inline on this very queue is handed to
+    /// `after_batch`, so that every completion found together is done before the first continuation
+    /// runs.
     template <class AfterBatch>
     void complete_in_batch(AfterBatch after_batch) noexcept {
         const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
@@ -190,11 +204,13 @@ public:
         }
     }
 
-    // --- the owner's side --------------------------------------------------------------------------------------
+    // --- the owner's side ---
 
-    /// A new operation: a new version, every setting of the old one forgotten. The caller owns the core.
+    /// A new operation: a new version, every setting of the old one forgotten. The caller owns the
+    /// core.
     void renew() noexcept {
-        const std::uint64_t next_version = (state_.load(std::memory_order_relaxed) & ~(version_step - 1)) + version_step;
+        const std::uint64_t next_version =
+            (state_.load(std::memory_order_relaxed) & ~(version_step - 1)) + version_step;
         if (failed_) [[unlikely]]
             forget_failure();
         if (target_retained_) [[unlikely]]
@@ -206,7 +222,8 @@ public:
         state_.store(next_version, std::memory_order_release);
     }
     std::uint64_t state() const noexcept { return state_.load(std::memory_order_acquire); }
-    bool leave_to_consumer() noexcept; ///< the owner goes away; false: nobody waits, recycle at once
+    bool
+    leave_to_consumer() noexcept; ///< the owner goes away; false: nobody waits, recycle at once
 
     void disarm_deadline() noexcept {
         if (timer_.armed()) [[unlikely]]
@@ -219,8 +236,12 @@ public:
     resume_queue* home() const noexcept { return home_; }
     resume_queue* target() const noexcept { return target_; }
     void set_home(resume_queue* queue) noexcept { home_ = target_ = queue; }
-    void run_as_continuation() noexcept { run = &run_posted; } ///< after `run` was borrowed for something else
-    void become(const verbs& kind) noexcept { kind_ = &kind; } ///< a core out of a slab that several kinds share
+    void run_as_continuation() noexcept {
+        run = &run_posted;
+    } ///< after `run` was borrowed for something else
+    void become(const verbs& kind) noexcept {
+        kind_ = &kind;
+    } ///< a core out of a slab that several kinds share
     void set_owned(bool owned) noexcept { owned_ = owned; }
 
     std::uint64_t word = 0; ///< the result of types that fit in it; see result_traits
@@ -240,7 +261,8 @@ private:
     }
     void deliver() {
         resume_queue* queue = target_;
-        if (mode_ == resume_mode::inline_ && (queue == nullptr || (queue->running_here() && queue->spend(0)))) {
+        if (mode_ == resume_mode::inline_ &&
+            (queue == nullptr || (queue->running_here() && queue->spend(0)))) {
             delivered_inline_ = true;
             waiter_(*this, true);
         } else {
@@ -272,7 +294,8 @@ private:
     bool failed_ = false;
     bool target_retained_ = false;
 
-    // What another thread asks of the home queue: the version and the reason; 0 while the node is not queued.
+    // What another thread asks of the home queue: the version and the reason; 0 while the node is
+    // not queued.
     struct control_node : ready_node {
         source_core* core = nullptr;
         std::atomic<std::uint64_t> wanted{0};

@@ -1,4 +1,5 @@
-// What a context did, by path. Counters of the thread that runs the loop are plain; other threads have their own set.
+// What a context did, by path. Counters of the thread that runs the loop are plain; other threads
+// have their own set.
 #pragma once
 
 #include <sluice/platform/operation.hpp>
@@ -23,8 +24,8 @@ enum class operation_path : std::uint8_t {
 };
 inline constexpr std::size_t operation_path_count = 7;
 
-/// Latency from submission to completion; bucket i counts operations of less than 2^i microseconds. The clock is read
-/// once per turn of the loop, so the resolution is one turn.
+/// Latency from submission to completion; bucket i counts operations of less than 2^i microseconds.
+/// The clock is read once per turn of the loop, so the resolution is one turn.
 using latency_histogram = std::array<std::uint64_t, 24>;
 
 struct runtime_statistics {
@@ -33,16 +34,19 @@ struct runtime_statistics {
         std::uint64_t bytes = 0;
     };
     std::array<path_count, operation_path_count> paths{};
-    std::uint64_t in_flight = 0;        ///< started and not yet completed
-    std::uint64_t posted_by_budget = 0; ///< completions that took a turn through the queue for fairness
-    std::uint64_t cancelled = 0;        ///< operations that ended as cancelled or timed out
-    std::uint64_t lost_bytes = 0;       ///< bytes that a destructor or a failed close could not write
-    std::uint64_t lost_errors = 0;      ///< errors that nobody was there to hear
-    std::size_t pool_idle = 0;          ///< sources in the pool
-    std::size_t pool_rented = 0;        ///< sources out of the pool
+    std::uint64_t in_flight = 0; ///< started and not yet completed
+    std::uint64_t posted_by_budget =
+        0;                         ///< completions that took a turn through the queue for fairness
+    std::uint64_t cancelled = 0;   ///< operations that ended as cancelled or timed out
+    std::uint64_t lost_bytes = 0;  ///< bytes that a destructor or a failed close could not write
+    std::uint64_t lost_errors = 0; ///< errors that nobody was there to hear
+    std::size_t pool_idle = 0;     ///< sources in the pool
+    std::size_t pool_rented = 0;   ///< sources out of the pool
     std::array<latency_histogram, platform::opcode_count> latency{};
 
-    const path_count& of(operation_path path) const noexcept { return paths[static_cast<std::size_t>(path)]; }
+    const path_count& of(operation_path path) const noexcept {
+        return paths[static_cast<std::size_t>(path)];
+    }
 };
 
 namespace completion {
@@ -72,7 +76,8 @@ struct loop_counters {
     counter cancelled;
     counter lost_bytes;
     counter lost_errors;
-    std::array<std::array<counter, std::tuple_size_v<latency_histogram>>, platform::opcode_count> latency;
+    std::array<std::array<counter, std::tuple_size_v<latency_histogram>>, platform::opcode_count>
+        latency;
 
     void finished(operation_path path, std::size_t bytes, bool on_loop) noexcept {
         const auto i = static_cast<std::size_t>(path);
@@ -86,7 +91,8 @@ struct loop_counters {
     }
     void took(platform::opcode code, std::int64_t nanoseconds) noexcept {
         const auto micro = static_cast<std::uint64_t>(nanoseconds < 0 ? 0 : nanoseconds) / 1000;
-        const std::size_t bucket = std::min<std::size_t>(std::bit_width(micro), std::tuple_size_v<latency_histogram> - 1);
+        const std::size_t bucket =
+            std::min<std::size_t>(std::bit_width(micro), std::tuple_size_v<latency_histogram> - 1);
         latency[static_cast<std::size_t>(code)][bucket].add(1);
     }
 };

@@ -28,7 +28,9 @@ public:
             result_traits<T>::put(*this, T(std::forward<Args>(args)...));
     }
     /// Only for results that do not travel in the word.
-    auto& value() noexcept { return *std::launder(reinterpret_cast<std::add_pointer_t<T>>(storage_)); }
+    auto& value() noexcept {
+        return *std::launder(reinterpret_cast<std::add_pointer_t<T>>(storage_));
+    }
 
     typed_core* next_free = nullptr; ///< while in a pool or the slab
 
@@ -48,7 +50,8 @@ private:
     alignas(alignment) std::byte storage_[room];
 };
 
-/// Puts a result into a core and takes it out; specialised, with travels_in_word, for results that are handles.
+/// Puts a result into a core and takes it out; specialised, with travels_in_word, for results that
+/// are handles.
 template <class T>
 struct result_traits {
     template <class Value>

@@ -1,9 +1,10 @@
-// What an asynchronous operation returns: the value when it is known at once, else a ticket on the source that
-// will have it. Move-only, single use: awaited, given a callback, or (when completed) read with get().
+// What an asynchronous operation returns: the value when it is known at once, else a ticket on the
+// source that will have it. Move-only, single use: awaited, given a callback, or (when completed)
+// read with get().
 //
-// Threads: one party holds a value task at a time. Destroying it detaches the operation, which goes on; destroying
-// the coroutine that is suspended in it also asks the operation to end.
-// Misuse (stale, second, premature) throws invalid_operation.
+// Threads: one party holds a value task at a time. Destroying it detaches the operation, which goes
+// on; destroying the coroutine that is suspended in it also asks the operation to end. Misuse
+// (stale, second, premature) throws invalid_operation.
 #pragma once
 
 #include <sluice/completion/executor_queue.hpp>
@@ -41,8 +42,10 @@ public:
     /// Empty; only to be assigned to.
     value_task() noexcept : queue_(nullptr) {}
     /// Completed with a value. `queue` is where a callback will run; null: inside on_completed.
-    explicit value_task(completion::known_value<T> value, completion::resume_queue* queue = nullptr) noexcept(
-        std::is_nothrow_move_constructible_v<completion::known_value<T>>)
+    explicit value_task(
+        completion::known_value<T> value,
+        completion::resume_queue* queue =
+            nullptr) noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>)
         : queue_(queue), kind_(kind::value), value_(std::move(value)) {}
     /// A ticket on a core, at its present version.
     explicit value_task(completion::source_core& core) noexcept
@@ -103,7 +106,7 @@ public:
         }
     }
 
-    // --- settings of this one call; they change nothing when the value was known at once ------------------------
+    // --- settings of this one call; they change nothing when the value was known at once ---
 
     value_task&& resume(resume_mode mode) && {
         if (kind_ == kind::ticket)
@@ -126,17 +129,19 @@ public:
     template <class Rep, class Period>
     value_task&& within(std::chrono::duration<Rep, Period> duration) && {
         if (kind_ == kind::ticket)
-            core_->arm_deadline(version_, std::chrono::steady_clock::now() +
-                                              std::chrono::ceil<std::chrono::steady_clock::duration>(duration));
+            core_->arm_deadline(
+                version_, std::chrono::steady_clock::now() +
+                              std::chrono::ceil<std::chrono::steady_clock::duration>(duration));
         return std::move(*this);
     }
 
-    /// Calls handler(error_code, T), or handler(error_code) when T is void, on the executor when the operation is
-    /// over; never inside this call unless the value task was made without an executor. Uses the value task up.
+    /// Calls handler(error_code, T), or handler(error_code) when T is void, on the executor when
+    /// the operation is over; never inside this call unless the value task was made without an
+    /// executor. Uses the value task up.
     template <class Handler>
     void on_completed(Handler&& handler) &&;
 
-    // --- awaiting ----------------------------------------------------------------------------------------------
+    // --- awaiting ---
 
     bool await_ready() const {
         if (kind_ == kind::value) [[likely]]
@@ -148,7 +153,8 @@ public:
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) {
         if constexpr (completion::brings_queue<Promise>)
-            if (completion::resume_queue* queue = awaiting.promise().resume_on_queue(); queue != nullptr)
+            if (completion::resume_queue* queue = awaiting.promise().resume_on_queue();
+                queue != nullptr)
                 core_->redirect(queue);
         // Before the registration: from then on another thread may resume and end this coroutine.
         registered_ = true;
@@ -195,7 +201,8 @@ private:
         kind_ = kind::empty;
         return *core_;
     }
-    completion::known_value<T> take_value() noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>) {
+    completion::known_value<T>
+    take_value() noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>) {
         completion::known_value<T> value(std::move(value_));
         std::destroy_at(&value_);
         return value;
@@ -218,7 +225,9 @@ private:
                 std::destroy_at(&value_);
         kind_ = kind::empty;
     }
-    [[noreturn]] static void used_up() { throw invalid_operation("value task used a second time, or never assigned"); }
+    [[noreturn]] static void used_up() {
+        throw invalid_operation("value task used a second time, or never assigned");
+    }
 
     union {
         completion::source_core* core_;   // ticket

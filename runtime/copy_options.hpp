@@ -1,4 +1,5 @@
-// How a copy is made. Trivially destructible, see open_options.hpp; the function behind `progress` must outlive the copy.
+// How a copy is made. Trivially destructible, see open_options.hpp; the function behind `progress`
+// must outlive the copy.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +28,9 @@ private:
 };
 
 struct copy_options {
-    std::size_t buffer_size = 0;     ///< bytes; 0: chosen by the library
-    progress_ref progress{};         ///< called on the executor after each piece
-    bool keep_permissions = false;   ///< these three: of copies between paths
+    std::size_t buffer_size = 0;   ///< bytes; 0: chosen by the library
+    progress_ref progress{};       ///< called on the executor after each piece
+    bool keep_permissions = false; ///< these three: of copies between paths
     bool keep_times = false;
     bool overwrite = false;
 };

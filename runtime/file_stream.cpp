@@ -53,7 +53,7 @@ file_stream::~file_stream() {
         strategy_->abandon();
 }
 
-// --- asynchronous ------------------------------------------------------------------------------------------------
+// --- asynchronous ---
 
 value_task<std::size_t> file_stream::read_async(std::span<std::byte> buffer, std::stop_token stop) {
     if (strategy_ == nullptr) [[unlikely]]
@@ -61,7 +61,8 @@ value_task<std::size_t> file_stream::read_async(std::span<std::byte> buffer, std
     return strategy_->read_async(buffer, stop);
 }
 
-value_task<std::size_t> file_stream::read_at_least_async(std::span<std::byte> buffer, std::size_t minimum,
+value_task<std::size_t> file_stream::read_at_least_async(std::span<std::byte> buffer,
+                                                         std::size_t minimum,
                                                          std::stop_token stop) {
     require_minimum(minimum, buffer.size());
     if (strategy_ == nullptr)
@@ -69,7 +70,8 @@ value_task<std::size_t> file_stream::read_at_least_async(std::span<std::byte> bu
     return strategy_->read_at_least_async(buffer, minimum, stop);
 }
 
-value_task<void> file_stream::read_exactly_async(std::span<std::byte> buffer, std::stop_token stop) {
+value_task<void> file_stream::read_exactly_async(std::span<std::byte> buffer,
+                                                 std::stop_token stop) {
     if (strategy_ == nullptr)
         return closed_task<void>("read");
     return strategy_->read_exactly_async(buffer, stop);
@@ -88,8 +90,12 @@ value_task<void> file_stream::control_async(verb what, std::uint64_t argument, s
     return strategy_->control_async(what, argument, extent, stop);
 }
 
-value_task<void> file_stream::flush_async(std::stop_token stop) { return control_async(verb::flush, 0, 0, stop); }
-value_task<void> file_stream::sync_async(std::stop_token stop) { return control_async(verb::sync, 0, 0, stop); }
+value_task<void> file_stream::flush_async(std::stop_token stop) {
+    return control_async(verb::flush, 0, 0, stop);
+}
+value_task<void> file_stream::sync_async(std::stop_token stop) {
+    return control_async(verb::sync, 0, 0, stop);
+}
 value_task<void> file_stream::sync_data_async(std::stop_token stop) {
     return control_async(verb::sync_data, 0, 0, stop);
 }
@@ -99,13 +105,15 @@ value_task<void> file_stream::set_length_async(std::uint64_t length, std::stop_t
     return control_async(verb::set_length, length, 0, stop);
 }
 
-value_task<void> file_stream::lock_async(std::uint64_t offset, std::uint64_t length, std::stop_token stop) {
+value_task<void> file_stream::lock_async(std::uint64_t offset, std::uint64_t length,
+                                         std::stop_token stop) {
     require_offset(offset, "lock: the offset");
     require_offset(length, "lock: the length");
     return control_async(verb::lock, offset, length, stop);
 }
 
-value_task<void> file_stream::unlock_async(std::uint64_t offset, std::uint64_t length, std::stop_token stop) {
+value_task<void> file_stream::unlock_async(std::uint64_t offset, std::uint64_t length,
+                                           std::stop_token stop) {
     require_offset(offset, "unlock: the offset");
     require_offset(length, "unlock: the length");
     return control_async(verb::unlock, offset, length, stop);
@@ -117,7 +125,7 @@ value_task<void> file_stream::close_async() {
     return strategy_->control_async(verb::close, 0, 0, {});
 }
 
-// --- synchronous -------------------------------------------------------------------------------------------------
+// --- synchronous ---
 
 std::size_t file_stream::read(std::span<std::byte> buffer) { return opened("read").read(buffer); }
 
@@ -126,11 +134,15 @@ std::size_t file_stream::read_at_least(std::span<std::byte> buffer, std::size_t 
     return opened("read").read_at_least(buffer, minimum);
 }
 
-void file_stream::read_exactly(std::span<std::byte> buffer) { opened("read").read_at_least(buffer, buffer.size()); }
+void file_stream::read_exactly(std::span<std::byte> buffer) {
+    opened("read").read_at_least(buffer, buffer.size());
+}
 int file_stream::read_byte() { return opened("read").read_byte(); }
 void file_stream::write(std::span<const std::byte> data) { opened("write").write(data); }
 void file_stream::write_byte(std::byte value) { opened("write").write({&value, 1}); }
-void file_stream::flush(bool to_disk) { opened("flush").control(to_disk ? verb::sync : verb::flush); }
+void file_stream::flush(bool to_disk) {
+    opened("flush").control(to_disk ? verb::sync : verb::flush);
+}
 void file_stream::sync() { opened("sync").control(verb::sync); }
 void file_stream::sync_data() { opened("sync_data").control(verb::sync_data); }
 
@@ -151,7 +163,7 @@ void file_stream::close() {
         strategy_->control(verb::close);
 }
 
-// --- state -------------------------------------------------------------------------------------------------------
+// --- state ---
 
 std::uint64_t file_stream::length() const { return opened("length").length(); }
 
@@ -171,9 +183,15 @@ std::uint64_t file_stream::seek(std::int64_t offset, seek_origin origin) {
     return opened("seek").seek(offset, origin);
 }
 
-bool file_stream::can_read() const noexcept { return strategy_ != nullptr && strategy_->can_read(); }
-bool file_stream::can_write() const noexcept { return strategy_ != nullptr && strategy_->can_write(); }
-bool file_stream::can_seek() const noexcept { return strategy_ != nullptr && strategy_->can_seek(); }
+bool file_stream::can_read() const noexcept {
+    return strategy_ != nullptr && strategy_->can_read();
+}
+bool file_stream::can_write() const noexcept {
+    return strategy_ != nullptr && strategy_->can_write();
+}
+bool file_stream::can_seek() const noexcept {
+    return strategy_ != nullptr && strategy_->can_seek();
+}
 bool file_stream::is_open() const noexcept { return strategy_ != nullptr && strategy_->is_open(); }
 
 std::filesystem::path file_stream::path() const {
@@ -188,7 +206,9 @@ std::size_t file_stream::alignment() const {
     return platform::direct_alignment_of(opened("alignment").file());
 }
 
-bool file_stream::is_direct() const noexcept { return strategy_ != nullptr && strategy_->file().is_direct; }
+bool file_stream::is_direct() const noexcept {
+    return strategy_ != nullptr && strategy_->file().is_direct;
+}
 
 void file_stream::cancel() {
     if (strategy_ != nullptr)

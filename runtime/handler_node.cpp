@@ -6,7 +6,8 @@ namespace sluice {
 
 namespace {
 
-// Three sizes cover what people post; a lock is cheap beside a trip through a queue between threads.
+// Three sizes cover what people post; a lock is cheap beside a trip through a queue between
+// threads.
 constexpr std::size_t sizes[] = {128, 256, 512};
 constexpr std::size_t most_kept = 64;
 

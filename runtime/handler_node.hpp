@@ -10,7 +10,8 @@
 
 namespace sluice {
 
-/// Blocks of a few sizes, kept for the next handler of any thread; bounded. Larger ones come from the heap.
+/// Blocks of a few sizes, kept for the next handler of any thread; bounded. Larger ones come from
+/// the heap.
 void* take_handler_memory(std::size_t size);
 void give_back_handler_memory(void* memory, std::size_t size) noexcept;
 

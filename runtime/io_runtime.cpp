@@ -11,7 +11,8 @@ namespace {
 
 completion::loop_options loop_options_of(const runtime_options& options) {
     completion::loop_options result;
-    result.backend = {options.backend, options.queue_depth, options.worker_threads, options.max_in_flight};
+    result.backend = {options.backend, options.queue_depth, options.worker_threads,
+                      options.max_in_flight};
     result.resume = options.resume;
     result.budget = {options.inline_budget.completions, options.inline_budget.bytes};
     result.may_block_inline = options.inline_budget.blocking_time.count() > 0;
@@ -48,7 +49,8 @@ private:
 completion::loop& loop_of(const boost::asio::execution_context& context) {
     auto& mutable_context = const_cast<boost::asio::execution_context&>(context);
     if (boost::asio::has_service<loop_service>(mutable_context))
-        if (completion::loop* loop = boost::asio::use_service<loop_service>(mutable_context).loop(); loop != nullptr)
+        if (completion::loop* loop = boost::asio::use_service<loop_service>(mutable_context).loop();
+            loop != nullptr)
             return *loop;
     throw std::invalid_argument("this context does no file operations");
 }
@@ -64,8 +66,11 @@ io_runtime::io_runtime(const runtime_options& options)
     if (on_lost_)
         loop_->on_lost(
             [](void* handler, const completion::loss& what) {
-                const auto& report = *static_cast<std::function<void(const lost_report&)>*>(handler);
-                report({what.operation, what.path != nullptr ? std::filesystem::path(*what.path) : std::filesystem::path(),
+                const auto& report =
+                    *static_cast<std::function<void(const lost_report&)>*>(handler);
+                report({what.operation,
+                        what.path != nullptr ? std::filesystem::path(*what.path)
+                                             : std::filesystem::path(),
                         what.code, what.bytes});
             },
             &on_lost_);
@@ -84,7 +89,8 @@ io_runtime::~io_runtime() {
 }
 
 std::size_t io_runtime::run() {
-    return loop_->run_until(completion::time_point::max(), completion::loop::waiting_rule::exclusive);
+    return loop_->run_until(completion::time_point::max(),
+                            completion::loop::waiting_rule::exclusive);
 }
 
 std::size_t io_runtime::run_until(std::chrono::steady_clock::time_point until) {
@@ -97,7 +103,9 @@ backend_info backend(const boost::asio::execution_context& context) {
     return loop_of(context).backend().capabilities();
 }
 
-runtime_statistics statistics(const boost::asio::execution_context& context) { return loop_of(context).statistics(); }
+runtime_statistics statistics(const boost::asio::execution_context& context) {
+    return loop_of(context).statistics();
+}
 
 std::vector<backend_availability> available_backends() { return platform::available_backends(); }
 

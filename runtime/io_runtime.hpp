@@ -1,8 +1,10 @@
-// The native context: a real Asio execution context whose loop waits for file operations (io_uring or threads), timers
-// and posted work. No reactor: sockets in it work through Asio's own helper thread.
+// The native context: a real Asio execution context whose loop waits for file operations (io_uring
+// or threads), timers and posted work. No reactor: sockets in it work through Asio's own helper
+// thread.
 //
-// Threads: run(), run_for(), poll() and sync_wait() by one thread at a time, a second one throws invalid_operation; stop(), the
-// executor and everything posted through it by any. Several runtimes, one per core, is how to use more.
+// Threads: run(), run_for(), poll() and sync_wait() by one thread at a time, a second one throws
+// invalid_operation; stop(), the executor and everything posted through it by any. Several
+// runtimes, one per core, is how to use more.
 #pragma once
 
 #include <sluice/completion/loop.hpp>
@@ -26,14 +28,16 @@ public:
 
     /// Throws when options.backend names one that cannot be had; auto_ always finds one.
     explicit io_runtime(const runtime_options& options = {});
-    /// Ends what is in flight: each operation is cancelled and waited for (reads and writes of files end with the disk), its
-    /// continuation is destroyed and not run. Spawned tasks are destroyed; posted handlers too.
+    /// Ends what is in flight: each operation is cancelled and waited for (reads and writes of
+    /// files end with the disk), its continuation is destroyed and not run. Spawned tasks are
+    /// destroyed; posted handlers too.
     ~io_runtime();
     io_runtime(const io_runtime&) = delete;
     io_runtime& operator=(const io_runtime&) = delete;
 
-    /// Runs until there is no work left or stop(). Returns how many handlers and completions ran. What a handler
-    /// throws leaves run(); what was completed already stays queued for the next run().
+    /// Runs until there is no work left or stop(). Returns how many handlers and completions ran.
+    /// What a handler throws leaves run(); what was completed already stays queued for the next
+    /// run().
     std::size_t run();
     template <class Rep, class Period>
     std::size_t run_for(std::chrono::duration<Rep, Period> duration) {
@@ -57,7 +61,8 @@ private:
     std::function<void(const lost_report&)> on_lost_;
 };
 
-/// The executor of an io_runtime: cheap to copy, equal when of one runtime, usable as any_io_executor.
+/// The executor of an io_runtime: cheap to copy, equal when of one runtime, usable as
+/// any_io_executor.
 class io_runtime::executor_type {
 public:
     io_runtime& context() const noexcept { return *runtime_; }
@@ -65,7 +70,8 @@ public:
     bool running_in_this_thread() const noexcept { return queue().running_here(); }
 
     executor_type(const executor_type& other) noexcept
-        : runtime_(other.runtime_), never_blocks_(other.never_blocks_), tracks_work_(other.tracks_work_) {
+        : runtime_(other.runtime_), never_blocks_(other.never_blocks_),
+          tracks_work_(other.tracks_work_) {
         if (tracks_work_)
             queue().work_started();
     }
@@ -88,7 +94,8 @@ public:
             now();
             return;
         }
-        queue().post(*handler_node<std::decay_t<Function>>::make(queue(), std::forward<Function>(function)));
+        queue().post(
+            *handler_node<std::decay_t<Function>>::make(queue(), std::forward<Function>(function)));
     }
 
     // Properties, see Asio's documentation of execution.
@@ -97,7 +104,8 @@ public:
     using outstanding_work_t = boost::asio::execution::outstanding_work_t;
 
     io_runtime& query(boost::asio::execution::context_t) const noexcept { return *runtime_; }
-    static constexpr boost::asio::execution::mapping_t query(boost::asio::execution::mapping_t) noexcept {
+    static constexpr boost::asio::execution::mapping_t
+    query(boost::asio::execution::mapping_t) noexcept {
         return boost::asio::execution::mapping.thread;
     }
     blocking_t query(blocking_t) const noexcept {
@@ -108,17 +116,28 @@ public:
         return tracks_work_ ? outstanding_work_t(outstanding_work_t::tracked)
                             : outstanding_work_t(outstanding_work_t::untracked);
     }
-    executor_type require(blocking_t::possibly_t) const noexcept { return {*runtime_, false, tracks_work_}; }
-    executor_type require(blocking_t::never_t) const noexcept { return {*runtime_, true, tracks_work_}; }
+    executor_type require(blocking_t::possibly_t) const noexcept {
+        return {*runtime_, false, tracks_work_};
+    }
+    executor_type require(blocking_t::never_t) const noexcept {
+        return {*runtime_, true, tracks_work_};
+    }
     executor_type require(relationship_t::fork_t) const noexcept { return *this; }
     executor_type require(relationship_t::continuation_t) const noexcept { return *this; }
-    executor_type require(outstanding_work_t::tracked_t) const noexcept { return {*runtime_, never_blocks_, true}; }
-    executor_type require(outstanding_work_t::untracked_t) const noexcept { return {*runtime_, never_blocks_, false}; }
+    executor_type require(outstanding_work_t::tracked_t) const noexcept {
+        return {*runtime_, never_blocks_, true};
+    }
+    executor_type require(outstanding_work_t::untracked_t) const noexcept {
+        return {*runtime_, never_blocks_, false};
+    }
 
     friend bool operator==(const executor_type& a, const executor_type& b) noexcept {
-        return a.runtime_ == b.runtime_ && a.never_blocks_ == b.never_blocks_ && a.tracks_work_ == b.tracks_work_;
+        return a.runtime_ == b.runtime_ && a.never_blocks_ == b.never_blocks_ &&
+               a.tracks_work_ == b.tracks_work_;
     }
-    friend bool operator!=(const executor_type& a, const executor_type& b) noexcept { return !(a == b); }
+    friend bool operator!=(const executor_type& a, const executor_type& b) noexcept {
+        return !(a == b);
+    }
 
 private:
     friend class io_runtime;
@@ -133,9 +152,12 @@ private:
     bool tracks_work_;
 };
 
-inline io_runtime::executor_type io_runtime::get_executor() noexcept { return {*this, false, false}; }
+inline io_runtime::executor_type io_runtime::get_executor() noexcept {
+    return {*this, false, false};
+}
 
-/// Which backend a context uses, and why not the ring. Asking makes the ring if it was not made yet.
+/// Which backend a context uses, and why not the ring. Asking makes the ring if it was not made
+/// yet.
 backend_info backend(const boost::asio::execution_context& context);
 runtime_statistics statistics(const boost::asio::execution_context& context);
 /// What this build and this machine have.

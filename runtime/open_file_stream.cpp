@@ -1,5 +1,5 @@
-// Opening: what was asked is checked, the file is opened (at once or on a worker), the strategy is chosen as the
-// reference chooses it: a buffer size of 0 or 1 means no buffer.
+// Opening: what was asked is checked, the file is opened (at once or on a worker), the strategy is
+// chosen as the reference chooses it: a buffer size of 0 or 1 means no buffer.
 #include <sluice/runtime/file_stream.hpp>
 
 #include <sluice/completion/executor_queue.hpp>
@@ -13,7 +13,9 @@
 namespace sluice {
 
 struct file_stream_access {
-    static file_stream make(strategies::file_stream_strategy* strategy) noexcept { return file_stream(strategy); }
+    static file_stream make(strategies::file_stream_strategy* strategy) noexcept {
+        return file_stream(strategy);
+    }
 };
 
 namespace {
@@ -41,7 +43,9 @@ completion::loop& loop_of(const file_stream::executor_type& executor) {
 
 void check(const std::filesystem::path& path, const open_options& options) {
     using enum file_mode;
-    const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("open: ") + why); };
+    const auto refuse = [](const char* why) {
+        throw std::invalid_argument(std::string("open: ") + why);
+    };
     const file_mode mode = options.mode;
     if (path.empty())
         refuse("the path is empty");
@@ -63,7 +67,8 @@ void check(const std::filesystem::path& path, const open_options& options) {
     const bool makes_new = mode == create || mode == create_new;
     if (options.preallocation_size != 0 && !makes_new)
         refuse("preallocation_size goes with mode create or create_new only");
-    if (options.preallocation_size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    if (options.preallocation_size >
+        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
         throw std::out_of_range("open: preallocation_size does not fit in 63 bits");
     if (options.create_permissions.has_value()) {
         if (mode == open || mode == truncate)
@@ -77,8 +82,13 @@ opening prepare(const file_stream::executor_type& executor, const std::filesyste
                 const open_options& options) {
     check(path, options);
     completion::loop& loop = loop_of(executor);
-    opening open{loop, std::make_shared<const std::string>(path.native()), {}, options.buffer_size,
-                 options.resume.value_or(loop.options().resume), {}, {}};
+    opening open{loop,
+                 std::make_shared<const std::string>(path.native()),
+                 {},
+                 options.buffer_size,
+                 options.resume.value_or(loop.options().resume),
+                 {},
+                 {}};
     open.request.path = open.path->c_str();
     open.request.mode = options.mode;
     open.request.access = options.access;
@@ -91,21 +101,23 @@ opening prepare(const file_stream::executor_type& executor, const std::filesyste
     return open;
 }
 
-strategies::file_stream_strategy* choose_strategy(completion::loop& loop, const platform::file_handle& file,
-                                                  completion::shared_path path, resume_mode mode,
-                                                  std::uint64_t position, std::uint64_t append_floor,
-                                                  std::size_t buffer_size) {
+strategies::file_stream_strategy*
+choose_strategy(completion::loop& loop, const platform::file_handle& file,
+                completion::shared_path path, resume_mode mode, std::uint64_t position,
+                std::uint64_t append_floor, std::size_t buffer_size) {
     if (buffer_size > 1)
-        return new strategies::buffered_file_stream_strategy(loop, file, std::move(path), mode, position,
-                                                             append_floor, buffer_size);
-    return new strategies::unix_file_stream_strategy(loop, file, std::move(path), mode, position, append_floor);
+        return new strategies::buffered_file_stream_strategy(loop, file, std::move(path), mode,
+                                                             position, append_floor, buffer_size);
+    return new strategies::unix_file_stream_strategy(loop, file, std::move(path), mode, position,
+                                                     append_floor);
 }
 
 // The stream of an open that succeeded. Out of memory: closed again.
 strategies::file_stream_strategy* stream_of(opening& open) {
     const std::uint64_t floor = open.file.append && open.file.seekable ? open.outcome.length : 0;
     try {
-        return choose_strategy(open.loop, open.file, open.path, open.mode, floor, floor, open.buffer_size);
+        return choose_strategy(open.loop, open.file, open.path, open.mode, floor, floor,
+                               open.buffer_size);
     } catch (...) {
         platform::close_file(open.file, open.request.path);
         throw;
@@ -116,10 +128,14 @@ completion::failure why_not(const opening& open) {
     const error_code code = open.outcome.result == -EWOULDBLOCK && open.request.share_given
                                 ? make_error_code(errc::sharing_violation)
                                 : system_error_from(open.outcome.result);
-    return {.code = code, .operation = open.outcome.step, .path = open.path, .transferred = 0, .exception = {}};
+    return {.code = code,
+            .operation = open.outcome.step,
+            .path = open.path,
+            .transferred = 0,
+            .exception = {}};
 }
 
-// --- on a worker ---------------------------------------------------------------------------------------------------
+// --- on a worker ---
 
 opening& opening_of(io_source& source) noexcept { return *static_cast<opening*>(source.owner); }
 
@@ -176,7 +192,9 @@ value_task<file_stream> open_on_worker(std::unique_ptr<opening> open, const std:
     source.on_cancel = [](io_source& s, completion::cancel_reason) noexcept {
         s.home_loop().backend().cancel(s.operation);
     };
-    source.on_discard = [](io_source& s) noexcept { completion::result_traits<file_stream>::discard(s); };
+    source.on_discard = [](io_source& s) noexcept {
+        completion::result_traits<file_stream>::discard(s);
+    };
     value_task<file_stream> ticket(source);
     source.listen_to(stop);
     if (loop.running_here()) {
@@ -197,7 +215,8 @@ value_task<file_stream> failed_open(completion::loop& loop, completion::failure 
 
 } // namespace
 
-value_task<file_stream> file_stream::open_async(const executor_type& executor, const std::filesystem::path& path,
+value_task<file_stream> file_stream::open_async(const executor_type& executor,
+                                                const std::filesystem::path& path,
                                                 const open_options& options, std::stop_token stop) {
     auto open = std::make_unique<opening>(prepare(executor, path, options));
     completion::loop& loop = open->loop;
@@ -225,7 +244,8 @@ file_stream file_stream::open(const executor_type& executor, const std::filesyst
     return file_stream(stream_of(open));
 }
 
-result<file_stream> file_stream::try_open(const executor_type& executor, const std::filesystem::path& path,
+result<file_stream> file_stream::try_open(const executor_type& executor,
+                                          const std::filesystem::path& path,
                                           const open_options& options) {
     opening open = prepare(executor, path, options);
     if (open.loop.forked())
@@ -236,8 +256,8 @@ result<file_stream> file_stream::try_open(const executor_type& executor, const s
     return file_stream(stream_of(open));
 }
 
-file_stream::file_stream(const executor_type& executor, native_handle_type descriptor, file_access access,
-                         std::size_t buffer_size) {
+file_stream::file_stream(const executor_type& executor, native_handle_type descriptor,
+                         file_access access, std::size_t buffer_size) {
     if (descriptor < 0)
         throw std::invalid_argument("file_stream: the descriptor is negative");
     if (access < file_access::read || access > file_access::read_write)
@@ -245,10 +265,12 @@ file_stream::file_stream(const executor_type& executor, native_handle_type descr
     completion::loop& loop = loop_of(executor);
     platform::file_handle file;
     std::uint64_t position = 0;
-    if (const long adopted = platform::adopt_descriptor(descriptor, access, file, position); adopted < 0)
+    if (const long adopted = platform::adopt_descriptor(descriptor, access, file, position);
+        adopted < 0)
         throw file_error(system_error_from(adopted), "adopt", nullptr);
     const std::uint64_t floor = file.append && file.seekable ? position : 0;
-    strategy_ = choose_strategy(loop, file, nullptr, loop.options().resume, position, floor, buffer_size);
+    strategy_ =
+        choose_strategy(loop, file, nullptr, loop.options().resume, position, floor, buffer_size);
 }
 
 file_stream::executor_type file_stream::get_executor() const {

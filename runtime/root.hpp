@@ -1,5 +1,5 @@
-// The coroutine at the bottom of a spawned or waited-for awaitable. It is started by a node on its executor's queue,
-// counts as work of its runtime, and destroys itself when it ends.
+// The coroutine at the bottom of a spawned or waited-for awaitable. It is started by a node on its
+// executor's queue, counts as work of its runtime, and destroys itself when it ends.
 #pragma once
 
 #include <sluice/completion/executor_queue.hpp>
@@ -17,8 +17,9 @@ namespace sluice::runtime_detail {
 template <class Executor>
 root_registry* registry_of(const Executor& executor) {
     auto& context = boost::asio::query(executor, boost::asio::execution::context);
-    return boost::asio::has_service<root_registry>(context) ? &boost::asio::use_service<root_registry>(context)
-                                                            : nullptr;
+    return boost::asio::has_service<root_registry>(context)
+               ? &boost::asio::use_service<root_registry>(context)
+               : nullptr;
 }
 
 /// Throws what left a detached task out of run().
@@ -35,9 +36,13 @@ public:
             if (queue_ != nullptr)
                 end_work();
         }
-        root get_return_object() noexcept { return root(std::coroutine_handle<promise_type>::from_promise(*this)); }
+        root get_return_object() noexcept {
+            return root(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
         std::suspend_always initial_suspend() const noexcept { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; } // the frame destroys itself
+        std::suspend_never final_suspend() const noexcept {
+            return {};
+        } // the frame destroys itself
         void return_void() const noexcept {}
         void unhandled_exception() { post_exception(*queue_, std::current_exception()); }
         completion::resume_queue* resume_on_queue() const noexcept { return queue_; }

@@ -22,7 +22,8 @@ void begin(io_source& source) {
     loop.admit(source);
     auto& timer = source.memo<sleeper>();
     if (source.reason != completion::cancel_reason::none)
-        return source.finish_failed({.code = cancelled_error(), .operation = nullptr, .path = {}, .exception = {}});
+        return source.finish_failed(
+            {.code = cancelled_error(), .operation = nullptr, .path = {}, .exception = {}});
     loop.arm(timer, timer.when);
 }
 
@@ -36,14 +37,16 @@ void begin_posted(completion::ready_node& node, bool invoke) {
 
 void cancelled(io_source& source, completion::cancel_reason reason) noexcept {
     source.home_loop().disarm(source.memo<sleeper>());
-    const error_code code =
-        reason == completion::cancel_reason::deadline ? make_error_code(errc::timed_out) : cancelled_error();
+    const error_code code = reason == completion::cancel_reason::deadline
+                                ? make_error_code(errc::timed_out)
+                                : cancelled_error();
     source.finish_failed({.code = code, .operation = nullptr, .path = {}, .exception = {}});
 }
 
 } // namespace
 
-value_task<void> sleep_on(completion::resume_queue& queue, time_point until, const std::stop_token& stop) {
+value_task<void> sleep_on(completion::resume_queue& queue, time_point until,
+                          const std::stop_token& stop) {
     auto* loop = dynamic_cast<completion::loop*>(&queue);
     if (loop == nullptr)
         throw std::invalid_argument("sleep needs an executor of an io_runtime");
@@ -51,7 +54,9 @@ value_task<void> sleep_on(completion::resume_queue& queue, time_point until, con
     sleeper& timer = source.remember(sleeper{});
     timer.when = until;
     timer.source = &source;
-    timer.expired = [](completion::timer_node& self) { static_cast<sleeper&>(self).source->finish(0); };
+    timer.expired = [](completion::timer_node& self) {
+        static_cast<sleeper&>(self).source->finish(0);
+    };
     source.on_cancel = &cancelled;
     value_task<void> ticket(source);
     source.listen_to(stop);

@@ -10,12 +10,12 @@
 namespace sluice {
 
 namespace runtime_detail {
-value_task<void> sleep_on(completion::resume_queue& queue, std::chrono::steady_clock::time_point until,
-                          const std::stop_token& stop);
+value_task<void> sleep_on(completion::resume_queue& queue,
+                          std::chrono::steady_clock::time_point until, const std::stop_token& stop);
 }
 
-/// Completes at `until`; as cancelled when the token asks for it first. The executor is one of an io_runtime, else
-/// std::invalid_argument. Any thread.
+/// Completes at `until`; as cancelled when the token asks for it first. The executor is one of an
+/// io_runtime, else std::invalid_argument. Any thread.
 template <class Executor>
 value_task<void> sleep_until(const Executor& executor, std::chrono::steady_clock::time_point until,
                              std::stop_token stop = {}) {

@@ -41,17 +41,19 @@ root run_with_handler(task<T> work, Handler handler) {
 
 } // namespace runtime_detail
 
-/// Starts the task on the executor, not inside this call. An exception that leaves it leaves run(). A task that has not
-/// ended counts as work; the runtime's destructor destroys it. Any thread.
+/// Starts the task on the executor, not inside this call. An exception that leaves it leaves run().
+/// A task that has not ended counts as work; the runtime's destructor destroys it. Any thread.
 template <class Executor, class T>
 void spawn(const Executor& executor, task<T> work) {
     runtime_detail::run_detached(std::move(work)).start_on(executor);
 }
 
-/// The same; at the end calls handler(std::exception_ptr) or handler(std::exception_ptr, T) on the executor.
+/// The same; at the end calls handler(std::exception_ptr) or handler(std::exception_ptr, T) on the
+/// executor.
 template <class Executor, class T, class Handler>
-    requires(std::is_void_v<T> ? std::invocable<Handler, std::exception_ptr>
-                               : std::invocable<Handler, std::exception_ptr, std::add_rvalue_reference_t<T>>)
+    requires(std::is_void_v<T>
+                 ? std::invocable<Handler, std::exception_ptr>
+                 : std::invocable<Handler, std::exception_ptr, std::add_rvalue_reference_t<T>>)
 void spawn(const Executor& executor, task<T> work, Handler handler) {
     runtime_detail::run_with_handler(std::move(work), std::move(handler)).start_on(executor);
 }

@@ -5,7 +5,8 @@
 namespace sluice::runtime_detail {
 
 void run_until_done(io_runtime& runtime, root::promise_type& waited_for, const bool& done) {
-    // The awaitable lives in the caller's frame: whatever happens, its coroutine must be gone when this returns.
+    // The awaitable lives in the caller's frame: whatever happens, its coroutine must be gone when
+    // this returns.
     const auto drop = [&] {
         if (done)
             return;
@@ -14,14 +15,16 @@ void run_until_done(io_runtime& runtime, root::promise_type& waited_for, const b
         waited_for.frame.destroy();
     };
     try {
-        runtime.loop().run_until(completion::time_point::max(), completion::loop::waiting_rule::exclusive, &done);
+        runtime.loop().run_until(completion::time_point::max(),
+                                 completion::loop::waiting_rule::exclusive, &done);
     } catch (...) {
         drop();
         throw;
     }
     if (!done) {
         drop();
-        throw std::runtime_error("sync_wait: the runtime was stopped before the awaitable was done");
+        throw std::runtime_error(
+            "sync_wait: the runtime was stopped before the awaitable was done");
     }
 }
 

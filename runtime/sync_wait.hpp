@@ -53,16 +53,19 @@ void run_until_done(io_runtime& runtime, root::promise_type& waited_for, const b
 
 } // namespace runtime_detail
 
-/// Runs `runtime` on this thread until the awaitable is done. Throws what the awaitable throws; invalid_operation on a
-/// thread that runs this runtime already; std::runtime_error when the runtime is stopped first.
+/// Runs `runtime` on this thread until the awaitable is done. Throws what the awaitable throws;
+/// invalid_operation on a thread that runs this runtime already; std::runtime_error when the
+/// runtime is stopped first.
 template <class Awaitable>
 auto sync_wait(io_runtime& runtime, Awaitable&& awaitable) {
-    using result_type = std::remove_cvref_t<runtime_detail::awaited_t<std::remove_cvref_t<Awaitable>>>;
+    using result_type =
+        std::remove_cvref_t<runtime_detail::awaited_t<std::remove_cvref_t<Awaitable>>>;
     if (runtime.loop().running_here())
         throw invalid_operation("sync_wait on a thread that is running this runtime");
     std::remove_cvref_t<Awaitable> owned(std::forward<Awaitable>(awaitable));
     runtime_detail::waited<result_type> result;
-    auto& root = runtime_detail::run_and_keep<result_type>(owned, result).start_on(runtime.get_executor());
+    auto& root =
+        runtime_detail::run_and_keep<result_type>(owned, result).start_on(runtime.get_executor());
     runtime_detail::run_until_done(runtime, root, result.done);
     if (result.exception)
         std::rethrow_exception(result.exception);

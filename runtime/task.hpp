@@ -1,8 +1,8 @@
-// A coroutine that computes a T: lazy, move-only, started by being awaited. After each suspension it is back on the
-// executor that it was spawned on.
+// A coroutine that computes a T: lazy, move-only, started by being awaited. After each suspension
+// it is back on the executor that it was spawned on.
 //
-// Threads: one at a time. The stack stays bounded without tail calls: a child that ends without having suspended
-// returns to its parent, it does not resume it.
+// Threads: one at a time. The stack stays bounded without tail calls: a child that ends without
+// having suspended returns to its parent, it does not resume it.
 #pragma once
 
 #include <sluice/completion/resume_queue.hpp>
@@ -27,8 +27,10 @@ public:
     std::suspend_always initial_suspend() const noexcept { return {}; }
 
     // RACE: the child ends (here) against the parent that suspends (task::awaiter).
-    //  - the child ends within the parent's await_suspend: it arrives first and leaves it to the parent to go on.
-    //  - the child ends later, maybe on another thread: the parent arrived first, and is resumed from here.
+    //  - the child ends within the parent's await_suspend: it arrives first and leaves it to the
+    //  parent to go on.
+    //  - the child ends later, maybe on another thread: the parent arrived first, and is resumed
+    //  from here.
     struct final_awaiter {
         bool await_ready() const noexcept { return false; }
         template <class Promise>

@@ -1,4 +1,5 @@
-// Waits for several awaitables at once. Value tasks are under way already; tasks are started in order.
+// Waits for several awaitables at once. Value tasks are under way already; tasks are started in
+// order.
 #pragma once
 
 #include <sluice/runtime/sync_wait.hpp>
@@ -44,7 +45,8 @@ public:
         std::suspend_always initial_suspend() const noexcept { return {}; }
         struct final_awaiter {
             bool await_ready() const noexcept { return false; }
-            std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) const noexcept {
+            std::coroutine_handle<>
+            await_suspend(std::coroutine_handle<promise_type> self) const noexcept {
                 when_all_counter& counter = *self.promise().counter_;
                 return counter.arrive() ? counter.parent() : std::noop_coroutine();
             }
@@ -98,7 +100,8 @@ when_all_part<part_result<Awaitable>> await_part(Awaitable awaitable) {
     }
 }
 
-// Starts every part, then suspends until the last is done; does not suspend when all of them ended at once.
+// Starts every part, then suspends until the last is done; does not suspend when all of them ended
+// at once.
 template <class StartAll>
 class when_all_awaiter {
 public:
@@ -123,14 +126,15 @@ private:
 
 } // namespace runtime_detail
 
-/// Awaits all of them; the result is a tuple (std::monostate for void). All are over when it ends; the first exception, in
-/// the order of the arguments, is thrown then.
+/// Awaits all of them; the result is a tuple (std::monostate for void). All are over when it ends;
+/// the first exception, in the order of the arguments, is thrown then.
 template <class... Awaitables>
-auto when_all(Awaitables... awaitables)
-    -> task<std::tuple<typename runtime_detail::when_all_part<runtime_detail::part_result<Awaitables>>::kept...>> {
+auto when_all(Awaitables... awaitables) -> task<std::tuple<
+    typename runtime_detail::when_all_part<runtime_detail::part_result<Awaitables>>::kept...>> {
     using namespace runtime_detail;
     when_all_counter counter(sizeof...(Awaitables));
-    std::tuple<when_all_part<part_result<Awaitables>>...> parts{await_part(std::move(awaitables))...};
+    std::tuple<when_all_part<part_result<Awaitables>>...> parts{
+        await_part(std::move(awaitables))...};
     auto start_all = [&](completion::resume_queue* queue) {
         std::apply([&](auto&... part) { (part.start(counter, queue), ...); }, parts);
     };
@@ -146,8 +150,8 @@ auto when_all(Awaitables... awaitables)
 
 /// The same for any number of one kind; void ones give std::monostate.
 template <class Awaitable>
-auto when_all(std::vector<Awaitable> awaitables)
-    -> task<std::vector<typename runtime_detail::when_all_part<runtime_detail::part_result<Awaitable>>::kept>> {
+auto when_all(std::vector<Awaitable> awaitables) -> task<std::vector<
+    typename runtime_detail::when_all_part<runtime_detail::part_result<Awaitable>>::kept>> {
     using namespace runtime_detail;
     using part = when_all_part<part_result<Awaitable>>;
     when_all_counter counter(awaitables.size());

@@ -52,7 +52,8 @@ bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::op
 }
 
 buffered_file_stream_strategy::progress
-buffered_file_stream_strategy::flush(stream_call& call, platform::operation& op, const system_port& port) noexcept {
+buffered_file_stream_strategy::flush(stream_call& call, platform::operation& op,
+                                     const system_port& port) noexcept {
     if (call.stage != stage_flushing) {
         if (pending_ == 0)
             return progress::go_on;
@@ -68,7 +69,8 @@ buffered_file_stream_strategy::flush(stream_call& call, platform::operation& op,
 
 // A failed flush keeps what the system did not take; it is tried again by whatever needs it next.
 buffered_file_stream_strategy::progress
-buffered_file_stream_strategy::settle_flush(stream_call& call, const platform::operation& op) noexcept {
+buffered_file_stream_strategy::settle_flush(stream_call& call,
+                                            const platform::operation& op) noexcept {
     call.stage = stage_begin;
     const std::size_t left = pending_ - op.done;
     if (op.done != 0 && left != 0)
@@ -103,7 +105,8 @@ void buffered_file_stream_strategy::drop_window() noexcept {
 }
 
 std::uint64_t buffered_file_stream_strategy::write_offset() const noexcept {
-    return file_.seekable && !file_.append ? position_.load(std::memory_order_relaxed) : platform::own_position;
+    return file_.seekable && !file_.append ? position_.load(std::memory_order_relaxed)
+                                           : platform::own_position;
 }
 
 std::uint64_t buffered_file_stream_strategy::position() const {

@@ -1,8 +1,9 @@
-// The strategy with a buffer: one, for reading or for writing, allocated when first needed and never zeroed.
-// Calls queue, except that requests as large as the buffer, when nothing is held in it, go past it and overlap.
+// The strategy with a buffer: one, for reading or for writing, allocated when first needed and
+// never zeroed. Calls queue, except that requests as large as the buffer, when nothing is held in
+// it, go past it and overlap.
 //
-// Invariant: unread bytes and pending bytes are never both there. position_ is where the system's side is: the end
-// of the read window, or where the pending bytes will be written.
+// Invariant: unread bytes and pending bytes are never both there. position_ is where the system's
+// side is: the end of the read window, or where the pending bytes will be written.
 #pragma once
 
 #include <sluice/strategies/unix_file_stream_strategy.hpp>
@@ -13,7 +14,8 @@
 
 namespace sluice::strategies {
 
-/// Written by the side that owns the stream at the time, read by position() from the caller's thread at any.
+/// Written by the side that owns the stream at the time, read by position() from the caller's
+/// thread at any.
 class shared_size {
 public:
     operator std::size_t() const noexcept { return value_.load(std::memory_order_relaxed); }
@@ -28,14 +30,16 @@ private:
 
 class buffered_file_stream_strategy final : public unix_file_stream_strategy {
 public:
-    buffered_file_stream_strategy(completion::loop& loop, const platform::file_handle& file, shared_path path,
-                                  resume_mode mode, std::uint64_t position, std::uint64_t append_floor,
-                                  std::size_t buffer_size) noexcept
+    buffered_file_stream_strategy(completion::loop& loop, const platform::file_handle& file,
+                                  shared_path path, resume_mode mode, std::uint64_t position,
+                                  std::uint64_t append_floor, std::size_t buffer_size) noexcept
         : unix_file_stream_strategy(loop, file, std::move(path), mode, position, append_floor),
           capacity_(buffer_size) {}
 
-    value_task<std::size_t> read_async(std::span<std::byte> buffer, const std::stop_token& stop) override;
-    value_task<void> write_async(std::span<const std::byte> data, const std::stop_token& stop) override;
+    value_task<std::size_t> read_async(std::span<std::byte> buffer,
+                                       const std::stop_token& stop) override;
+    value_task<void> write_async(std::span<const std::byte> data,
+                                 const std::stop_token& stop) override;
     std::size_t read(std::span<std::byte> buffer) override;
     void write(std::span<const std::byte> data) override;
     int read_byte() override;
@@ -45,7 +49,8 @@ public:
     void seek_to(std::uint64_t position) override;
 
 protected:
-    bool step(stream_call& call, platform::operation& op, const system_port& port) noexcept override;
+    bool step(stream_call& call, platform::operation& op,
+              const system_port& port) noexcept override;
     bool tolerates_overlap() const noexcept override { return false; }
     void prepare(stream_call& call) noexcept override {
         if (call.shares)
@@ -80,9 +85,9 @@ private:
 
     std::unique_ptr<std::byte[]> buffer_;
     std::size_t capacity_;
-    shared_size read_at_;  // the read window in the buffer
+    shared_size read_at_; // the read window in the buffer
     shared_size read_end_;
-    shared_size pending_;  // bytes at the front of the buffer that the system does not have yet
+    shared_size pending_; // bytes at the front of the buffer that the system does not have yet
 };
 
 } // namespace sluice::strategies

@@ -9,14 +9,15 @@ namespace sluice::strategies {
 value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std::byte> buffer,
                                                                   const std::stop_token& stop) {
     // 1. all of it is in the buffer. (A closed stream has an empty window.)
-    if (buffer.size() <= unread() && buffer.size() != 0 && at_rest() && !loop_.forked() && !stop.stop_requested())
-        [[likely]] {
+    if (buffer.size() <= unread() && buffer.size() != 0 && at_rest() && !loop_.forked() &&
+        !stop.stop_requested()) [[likely]] {
         take_unread(buffer.data(), buffer.size());
         loop_.count(operation_path::buffer, buffer.size());
         return finished_now<std::size_t>(buffer.size());
     }
     // 2. nothing is in it, and the request is as large as it.
-    if (buffer.size() >= capacity_ && file_.seekable && at_rest() && unread() == 0 && pending_ == 0) {
+    if (buffer.size() >= capacity_ && file_.seekable && at_rest() && unread() == 0 &&
+        pending_ == 0) {
         drop_window(); // the position moves on without it: a seek back must not find it
         return unix_file_stream_strategy::read_async(buffer, stop);
     }
@@ -26,7 +27,8 @@ value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std:
 }
 
 std::size_t buffered_file_stream_strategy::read(std::span<std::byte> buffer) {
-    if (buffer.size() <= unread() && buffer.size() != 0 && nothing_in_flight() && !loop_.forked()) [[likely]] {
+    if (buffer.size() <= unread() && buffer.size() != 0 && nothing_in_flight() && !loop_.forked())
+        [[likely]] {
         take_unread(buffer.data(), buffer.size());
         return buffer.size();
     }
@@ -57,20 +59,24 @@ bool buffered_file_stream_strategy::step_read(stream_call& call, platform::opera
                 take_unread(call.data + call.done, held);
                 call.done += held;
             }
-            // A pipe is never asked for more after it gave something: it could make the caller wait for nothing.
-            if (call.done == call.size || (!file_.seekable && call.done != 0 && call.done >= call.minimum))
+            // A pipe is never asked for more after it gave something: it could make the caller wait
+            // for nothing.
+            if (call.done == call.size ||
+                (!file_.seekable && call.done != 0 && call.done >= call.minimum))
                 return true;
             const std::size_t left = call.size - call.done;
             if (!file_.seekable || left >= capacity_) {
                 drop_window();
                 ask(op, platform::opcode::read, call.data + call.done, left,
-                    file_.seekable ? position_.load(std::memory_order_relaxed) : platform::own_position);
+                    file_.seekable ? position_.load(std::memory_order_relaxed)
+                                   : platform::own_position);
                 call.stage = stage_past_buffer;
             } else {
                 if (!has_buffer(call))
                     return true;
                 drop_window();
-                ask(op, platform::opcode::read, buffer_.get(), capacity_, position_.load(std::memory_order_relaxed));
+                ask(op, platform::opcode::read, buffer_.get(), capacity_,
+                    position_.load(std::memory_order_relaxed));
                 call.stage = stage_filling;
             }
             if (!port.perform(op))
@@ -82,7 +88,8 @@ bool buffered_file_stream_strategy::step_read(stream_call& call, platform::opera
 }
 
 // The system answered. True: the call is over.
-bool buffered_file_stream_strategy::settle_read(stream_call& call, platform::operation& op) noexcept {
+bool buffered_file_stream_strategy::settle_read(stream_call& call,
+                                                platform::operation& op) noexcept {
     const bool filled = call.stage == stage_filling;
     call.stage = stage_begin;
     if (op.result < 0) {

@@ -1,5 +1,5 @@
-// Writes of the buffered strategy. A write that fails has put none of its bytes into the buffer: calling it again, for
-// what it did not transfer, never duplicates.
+// Writes of the buffered strategy. A write that fails has put none of its bytes into the buffer:
+// calling it again, for what it did not transfer, never duplicates.
 #include <sluice/strategies/buffered_file_stream_strategy.hpp>
 #include <sluice/strategies/buffered_stages.hpp>
 
@@ -10,8 +10,8 @@ namespace sluice::strategies {
 value_task<void> buffered_file_stream_strategy::write_async(std::span<const std::byte> data,
                                                             const std::stop_token& stop) {
     // 1. it fits behind what is pending. (A closed stream has no pending bytes.)
-    if (pending_ != 0 && data.size() <= capacity_ - pending_ && file_.seekable && at_rest() && !loop_.forked() &&
-        !stop.stop_requested()) [[likely]] {
+    if (pending_ != 0 && data.size() <= capacity_ - pending_ && file_.seekable && at_rest() &&
+        !loop_.forked() && !stop.stop_requested()) [[likely]] {
         hold(data.data(), data.size());
         loop_.count(operation_path::buffer, data.size());
         return finished_now<void>(data.size());
@@ -22,14 +22,17 @@ value_task<void> buffered_file_stream_strategy::write_async(std::span<const std:
         return unix_file_stream_strategy::write_async(data, stop);
     }
     // 3. in turn, through the buffer.
-    stream_call call{.what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
+    stream_call call{
+        .what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
     return start<void>(call, stop);
 }
 
 void buffered_file_stream_strategy::write(std::span<const std::byte> data) {
-    if (pending_ != 0 && data.size() <= capacity_ - pending_ && nothing_in_flight() && !loop_.forked()) [[likely]]
+    if (pending_ != 0 && data.size() <= capacity_ - pending_ && nothing_in_flight() &&
+        !loop_.forked()) [[likely]]
         return hold(data.data(), data.size());
-    stream_call call{.what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
+    stream_call call{
+        .what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
     run_blocking(call);
 }
 

@@ -8,13 +8,14 @@
 namespace sluice::strategies {
 
 const char* name_of(verb what) noexcept {
-    static constexpr const char* names[] = {"read",       "write", "flush",  "sync", "sync_data",
+    static constexpr const char* names[] = {"read",       "write", "flush",  "sync",  "sync_data",
                                             "set_length", "lock",  "unlock", "close", "cancel"};
     return names[static_cast<std::size_t>(what)];
 }
 
-file_stream_strategy::file_stream_strategy(completion::loop& loop, const platform::file_handle& file,
-                                           shared_path path, resume_mode mode, std::uint64_t position,
+file_stream_strategy::file_stream_strategy(completion::loop& loop,
+                                           const platform::file_handle& file, shared_path path,
+                                           resume_mode mode, std::uint64_t position,
                                            std::uint64_t append_floor) noexcept
     : loop_(loop), file_(file), position_(position), append_floor_(append_floor), mode_(mode),
       path_(std::move(path)) {
@@ -23,7 +24,7 @@ file_stream_strategy::file_stream_strategy(completion::loop& loop, const platfor
 
 file_stream_strategy::~file_stream_strategy() { loop_.release(); }
 
-// --- checks ----------------------------------------------------------------------------------------------------
+// --- checks ---
 
 errc file_stream_strategy::objection(const stream_call& call) const noexcept {
     if (loop_.forked()) [[unlikely]]
@@ -46,7 +47,8 @@ errc file_stream_strategy::objection(const stream_call& call) const noexcept {
     }
 }
 
-error_code file_stream_strategy::code_of(const stream_call& call, completion::cancel_reason reason) noexcept {
+error_code file_stream_strategy::code_of(const stream_call& call,
+                                         completion::cancel_reason reason) noexcept {
     if (call.condition != errc{})
         return make_error_code(call.condition);
     if (call.status == -ECANCELED && reason == completion::cancel_reason::deadline)
@@ -55,7 +57,8 @@ error_code file_stream_strategy::code_of(const stream_call& call, completion::ca
 }
 
 void file_stream_strategy::throw_error(const stream_call& call) const {
-    throw file_error(code_of(call, completion::cancel_reason::none), name_of(call.what), path_, call.done);
+    throw file_error(code_of(call, completion::cancel_reason::none), name_of(call.what), path_,
+                     call.done);
 }
 
 void file_stream_strategy::throw_error(errc condition, const char* operation) const {
@@ -69,7 +72,7 @@ void file_stream_strategy::require_at_rest(const char* operation) const {
         throw_error(errc::operation_in_progress, operation);
 }
 
-// --- synchronous calls -----------------------------------------------------------------------------------------
+// --- synchronous calls ---
 
 void file_stream_strategy::run_blocking(stream_call& call) {
     if (const errc reason = objection(call); reason != errc{})
@@ -87,7 +90,10 @@ void file_stream_strategy::run_blocking(stream_call& call) {
 std::size_t file_stream_strategy::read_at_least(std::span<std::byte> buffer, std::size_t minimum) {
     if (minimum > buffer.size())
         throw std::out_of_range("read_at_least: minimum is larger than the buffer");
-    stream_call call{.what = verb::read, .shares = file_.seekable, .data = buffer.data(), .size = buffer.size(),
+    stream_call call{.what = verb::read,
+                     .shares = file_.seekable,
+                     .data = buffer.data(),
+                     .size = buffer.size(),
                      .minimum = minimum};
     run_blocking(call);
     return call.done;
@@ -139,7 +145,7 @@ std::uint64_t file_stream_strategy::seek(std::int64_t offset, seek_origin origin
     return target;
 }
 
-// --- the descriptor --------------------------------------------------------------------------------------------
+// --- the descriptor ---
 
 int file_stream_strategy::native_handle() {
     require(open_, errc::closed, "native_handle");
@@ -147,7 +153,8 @@ int file_stream_strategy::native_handle() {
     if (pending_bytes() != 0)
         control(verb::flush);
     if (file_.seekable && !file_.append)
-        platform::set_own_position_of(file_, position()); // refused by some pseudo files, which is tolerated
+        platform::set_own_position_of(
+            file_, position()); // refused by some pseudo files, which is tolerated
     return file_.descriptor;
 }
 
@@ -162,9 +169,10 @@ int file_stream_strategy::release() {
     return descriptor;
 }
 
-// --- the end ---------------------------------------------------------------------------------------------------
+// --- the end ---
 
-void file_stream_strategy::report_lost(const char* operation, error_code code, std::size_t bytes) noexcept {
+void file_stream_strategy::report_lost(const char* operation, error_code code,
+                                       std::size_t bytes) noexcept {
     loop_.lost({operation, path_.get(), code, bytes});
 }
 

@@ -1,10 +1,11 @@
-// What every strategy of a file stream has: the file, the position, the order of calls, the way of a call from
-// the stream to the backend and back. A strategy says in step() what one call asks of the system next.
+// What every strategy of a file stream has: the file, the position, the order of calls, the way of
+// a call from the stream to the backend and back. A strategy says in step() what one call asks of
+// the system next.
 //
-// Threads: one caller at a time, any thread; calls that wait belong to the thread that runs the loop. `started_` is
-// written by the caller's side, `finished_` by the loop's: equal means that nothing is in flight, and then the caller's
-// thread may touch everything.
-// Ownership: on the heap, held by one file_stream; with calls in flight when that goes, the last of them deletes it.
+// Threads: one caller at a time, any thread; calls that wait belong to the thread that runs the
+// loop. `started_` is written by the caller's side, `finished_` by the loop's: equal means that
+// nothing is in flight, and then the caller's thread may touch everything. Ownership: on the heap,
+// held by one file_stream; with calls in flight when that goes, the last of them deletes it.
 #pragma once
 
 #include <sluice/completion/loop.hpp>
@@ -27,14 +28,17 @@ using completion::shared_path;
 
 class file_stream_strategy {
 public:
-    file_stream_strategy(completion::loop& loop, const platform::file_handle& file, shared_path path, resume_mode mode,
-                         std::uint64_t position, std::uint64_t append_floor) noexcept;
+    file_stream_strategy(completion::loop& loop, const platform::file_handle& file,
+                         shared_path path, resume_mode mode, std::uint64_t position,
+                         std::uint64_t append_floor) noexcept;
     file_stream_strategy(const file_stream_strategy&) = delete;
     file_stream_strategy& operator=(const file_stream_strategy&) = delete;
 
-    // --- asynchronous calls ------------------------------------------------------------------------------------
-    virtual value_task<std::size_t> read_async(std::span<std::byte> buffer, const std::stop_token& stop) = 0;
-    virtual value_task<void> write_async(std::span<const std::byte> data, const std::stop_token& stop) = 0;
+    // --- asynchronous calls ---
+    virtual value_task<std::size_t> read_async(std::span<std::byte> buffer,
+                                               const std::stop_token& stop) = 0;
+    virtual value_task<void> write_async(std::span<const std::byte> data,
+                                         const std::stop_token& stop) = 0;
     value_task<std::size_t> read_at_least_async(std::span<std::byte> buffer, std::size_t minimum,
                                                 const std::stop_token& stop);
     value_task<void> read_exactly_async(std::span<std::byte> buffer, const std::stop_token& stop);
@@ -42,14 +46,14 @@ public:
     value_task<void> control_async(verb what, std::uint64_t argument, std::uint64_t extent,
                                    const std::stop_token& stop);
 
-    // --- synchronous calls; they throw file_error --------------------------------------------------------------
+    // --- synchronous calls; they throw file_error ---
     virtual std::size_t read(std::span<std::byte> buffer) = 0;
     virtual void write(std::span<const std::byte> data) = 0;
     std::size_t read_at_least(std::span<std::byte> buffer, std::size_t minimum);
     virtual int read_byte();
     void control(verb what, std::uint64_t argument = 0, std::uint64_t extent = 0);
 
-    // --- state -------------------------------------------------------------------------------------------------
+    // --- state ---
     virtual std::uint64_t position() const = 0;
     virtual std::uint64_t length() const = 0;
     virtual void seek_to(std::uint64_t position) = 0;
@@ -62,21 +66,25 @@ public:
     const shared_path& path() const noexcept { return path_; }
     completion::loop& loop() const noexcept { return loop_; }
 
-    /// The descriptor, after what is buffered was written and the system's offset was set to position().
+    /// The descriptor, after what is buffered was written and the system's offset was set to
+    /// position().
     int native_handle();
     /// Gives the descriptor away: the strategy is closed then.
     int release();
     /// Asks every call in flight to end. Any thread.
     void cancel();
-    /// The stream goes away: flushes and closes; with calls in flight, cancels them and the last one closes.
+    /// The stream goes away: flushes and closes; with calls in flight, cancels them and the last
+    /// one closes.
     void abandon() noexcept;
 
 protected:
     virtual ~file_stream_strategy();
 
     /// Goes on with a call until it is over (true) or has to wait for `op` (false).
-    virtual bool step(stream_call& call, platform::operation& op, const system_port& port) noexcept = 0;
-    /// Fixes what a call depends on at the moment it is made: its position. give_up: the call ended before its turn.
+    virtual bool step(stream_call& call, platform::operation& op,
+                      const system_port& port) noexcept = 0;
+    /// Fixes what a call depends on at the moment it is made: its position. give_up: the call ended
+    /// before its turn.
     virtual void prepare(stream_call&) noexcept {}
     virtual void give_up(stream_call&) noexcept {}
     /// Whether a synchronous call may run beside asynchronous ones.
@@ -105,7 +113,8 @@ protected:
         return wait_for<T>(call, op, stop);
     }
     template <class T>
-    value_task<T> wait_for(const stream_call& call, const platform::operation& op, const std::stop_token& stop) {
+    value_task<T> wait_for(const stream_call& call, const platform::operation& op,
+                           const std::stop_token& stop) {
         io_source& source = rent_for(call, op);
         value_task<T> ticket(source);
         source.listen_to(stop);
@@ -113,7 +122,8 @@ protected:
         return ticket;
     }
     enum class outcome : std::uint8_t { finished, failed, waits };
-    outcome attempt(stream_call& call, platform::operation& op, const std::stop_token& stop) noexcept;
+    outcome attempt(stream_call& call, platform::operation& op,
+                    const std::stop_token& stop) noexcept;
     void run_blocking(stream_call& call);
     /// Whether the fast way of a strategy may be taken: nothing that must come first is in flight.
     bool may_start(const stream_call& call) noexcept {
@@ -124,7 +134,8 @@ protected:
         return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
     }
     bool nothing_in_flight() const noexcept {
-        return started_.load(std::memory_order_relaxed) == finished_.load(std::memory_order_acquire);
+        return started_.load(std::memory_order_relaxed) ==
+               finished_.load(std::memory_order_acquire);
     }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept;
@@ -153,7 +164,8 @@ protected:
     }
     void require_at_rest(const char* operation) const;
 
-    // The position. Advanced by the whole request when a call starts, corrected by what it did not transfer.
+    // The position. Advanced by the whole request when a call starts, corrected by what it did not
+    // transfer.
     std::uint64_t reserve(std::size_t bytes) noexcept {
         if (nothing_in_flight()) [[likely]] {
             const std::uint64_t at = position_.load(std::memory_order_relaxed);
@@ -170,11 +182,11 @@ protected:
     completion::loop& loop_;
     platform::file_handle file_;
     std::atomic<std::uint64_t> position_;
-    std::uint64_t append_floor_;        // length at open of an append stream
+    std::uint64_t append_floor_; // length at open of an append stream
     bool open_ = true;
-    bool append_moved_ = false;         // the position is where the system's offset is
+    bool append_moved_ = false; // the position is where the system's offset is
     resume_mode mode_;
-    int failed_sync_ = 0;               // -errno of the first failed sync: no later one reports success
+    int failed_sync_ = 0; // -errno of the first failed sync: no later one reports success
 
 private:
     bool ask_control(stream_call& call, platform::operation& op) noexcept;
@@ -194,13 +206,13 @@ private:
     static void cancelled(io_source& source, completion::cancel_reason reason) noexcept;
 
     operation_gate gate_;
-    operation_gate read_gate_;          // reads of an unseekable file wait beside its writes
+    operation_gate read_gate_; // reads of an unseekable file wait beside its writes
     std::atomic<std::uint32_t> started_{0};
     std::atomic<std::uint32_t> finished_{0};
     bool giving_turns_ = false;
-    bool orphaned_ = false;             // the stream is gone: its close deletes this
-    bool doomed_ = false;               // to be deleted as soon as no turn is being given
-    io_source* closing_ = nullptr;      // a close that waits for the reads of an unseekable file
+    bool orphaned_ = false;        // the stream is gone: its close deletes this
+    bool doomed_ = false;          // to be deleted as soon as no turn is being given
+    io_source* closing_ = nullptr; // a close that waits for the reads of an unseekable file
     shared_path path_;
 };
 

@@ -1,5 +1,5 @@
-// The order of the calls on one stream: first come, first served; those that share run beside each other, an
-// exclusive one alone. Belongs to the thread that runs the loop.
+// The order of the calls on one stream: first come, first served; those that share run beside each
+// other, an exclusive one alone. Belongs to the thread that runs the loop.
 #pragma once
 
 #include <sluice/completion/io_source.hpp>
@@ -12,7 +12,9 @@ class operation_gate {
 public:
     bool empty() const noexcept { return head_ == nullptr; }
     /// Whether a call would run at once.
-    bool open_for(bool shares) const noexcept { return shares ? exclusive_ == 0 : head_ == nullptr; }
+    bool open_for(bool shares) const noexcept {
+        return shares ? exclusive_ == 0 : head_ == nullptr;
+    }
 
     /// Joins the line. True: it is this call's turn; else next_turn will say so.
     bool enter(completion::io_source& source, bool shares) noexcept;

@@ -12,7 +12,9 @@ constexpr std::uint8_t answered = 100; // the stage after the system was asked
 void call_set_length(platform::operation& op) noexcept {
     op.result = platform::set_length_of(*op.file, op.offset);
 }
-void call_lock(platform::operation& op) noexcept { op.result = platform::lock_range(*op.file, op.offset, op.size); }
+void call_lock(platform::operation& op) noexcept {
+    op.result = platform::lock_range(*op.file, op.offset, op.size);
+}
 void call_unlock(platform::operation& op) noexcept {
     op.result = platform::unlock_range(*op.file, op.offset, op.size);
 }
@@ -21,7 +23,9 @@ void call_close(platform::operation& op) noexcept {
 }
 
 // Special files cannot be synced, and need not be (fsync(2): EROFS, EINVAL).
-bool nothing_to_sync(long result) noexcept { return result == -EROFS || result == -EINVAL || result == -ENOTSUP; }
+bool nothing_to_sync(long result) noexcept {
+    return result == -EROFS || result == -EINVAL || result == -ENOTSUP;
+}
 
 } // namespace
 
@@ -55,7 +59,8 @@ bool file_stream_strategy::ask_control(stream_call& call, platform::operation& o
     }
 }
 
-bool file_stream_strategy::step_control(stream_call& call, platform::operation& op, const system_port& port) noexcept {
+bool file_stream_strategy::step_control(stream_call& call, platform::operation& op,
+                                        const system_port& port) noexcept {
     if (call.stage != answered) {
         if (!ask_control(call, op))
             return true;

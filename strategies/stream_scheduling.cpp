@@ -1,4 +1,5 @@
-// The asynchronous side of every strategy: the way of a call from the stream through its turn to the backend, and back.
+// The asynchronous side of every strategy: the way of a call from the stream through its turn to
+// the backend, and back.
 #include <sluice/strategies/file_stream_strategy.hpp>
 
 #include <cerrno>
@@ -6,20 +7,29 @@
 
 namespace sluice::strategies {
 
-value_task<std::size_t> file_stream_strategy::read_at_least_async(std::span<std::byte> buffer, std::size_t minimum,
+value_task<std::size_t> file_stream_strategy::read_at_least_async(std::span<std::byte> buffer,
+                                                                  std::size_t minimum,
                                                                   const std::stop_token& stop) {
-    stream_call call{.what = verb::read, .shares = file_.seekable, .data = buffer.data(), .size = buffer.size(),
+    stream_call call{.what = verb::read,
+                     .shares = file_.seekable,
+                     .data = buffer.data(),
+                     .size = buffer.size(),
                      .minimum = minimum};
     return start<std::size_t>(call, stop);
 }
 
-value_task<void> file_stream_strategy::read_exactly_async(std::span<std::byte> buffer, const std::stop_token& stop) {
-    stream_call call{.what = verb::read, .shares = file_.seekable, .data = buffer.data(), .size = buffer.size(),
+value_task<void> file_stream_strategy::read_exactly_async(std::span<std::byte> buffer,
+                                                          const std::stop_token& stop) {
+    stream_call call{.what = verb::read,
+                     .shares = file_.seekable,
+                     .data = buffer.data(),
+                     .size = buffer.size(),
                      .minimum = buffer.size()};
     return start<void>(call, stop);
 }
 
-value_task<void> file_stream_strategy::control_async(verb what, std::uint64_t argument, std::uint64_t extent,
+value_task<void> file_stream_strategy::control_async(verb what, std::uint64_t argument,
+                                                     std::uint64_t extent,
                                                      const std::stop_token& stop) {
     stream_call call{.what = what, .argument = argument, .extent = extent};
     if (what != verb::close || stop.stop_requested() || loop_.forked())
@@ -29,7 +39,8 @@ value_task<void> file_stream_strategy::control_async(verb what, std::uint64_t ar
     return start<void>(call, {});     // a close that has begun goes to its end
 }
 
-file_stream_strategy::outcome file_stream_strategy::attempt(stream_call& call, platform::operation& op,
+file_stream_strategy::outcome file_stream_strategy::attempt(stream_call& call,
+                                                            platform::operation& op,
                                                             const std::stop_token& stop) noexcept {
     if (stop.stop_requested()) {
         call.status = -ECANCELED;
@@ -54,12 +65,16 @@ file_stream_strategy::outcome file_stream_strategy::attempt(stream_call& call, p
     return call.failed() ? outcome::failed : outcome::finished;
 }
 
-// --- sources ---------------------------------------------------------------------------------------------------
+// --- sources ---
 
 io_source& file_stream_strategy::refusal(const stream_call& call, error_code code) {
     io_source& source = loop_.rent();
     source.own_mode(mode_);
-    source.fail({.code = code, .operation = name_of(call.what), .path = path_, .transferred = call.done, .exception = {}});
+    source.fail({.code = code,
+                 .operation = name_of(call.what),
+                 .path = path_,
+                 .transferred = call.done,
+                 .exception = {}});
     source.complete_sole();
     return source;
 }
@@ -98,11 +113,12 @@ void file_stream_strategy::begin_posted(completion::ready_node& node, bool invok
     io_source& source = io_source::of(node);
     source.run_as_continuation();
     if (!invoke)
-        source.reason = completion::cancel_reason::requested; // the loop ends: nothing is started any more
+        source.reason =
+            completion::cancel_reason::requested; // the loop ends: nothing is started any more
     static_cast<file_stream_strategy*>(source.owner)->begin(source);
 }
 
-// --- turns -----------------------------------------------------------------------------------------------------
+// --- turns ---
 
 void file_stream_strategy::begin(io_source& source) noexcept {
     loop_.admit(source);
@@ -127,7 +143,9 @@ void file_stream_strategy::run_turn(io_source& source) noexcept {
     const bool attempted = call.stage != 0;
     if (source.reason != completion::cancel_reason::none && call.what != verb::close) {
         if (attempted) { // a part may have been read
-            op.result = op.code == platform::opcode::read && op.done != 0 ? static_cast<long>(op.done) : -ECANCELED;
+            op.result = op.code == platform::opcode::read && op.done != 0
+                            ? static_cast<long>(op.done)
+                            : -ECANCELED;
             if (step(call, op, system_port::deferred(loop_)))
                 return finish_call(source, call);
         }
@@ -146,11 +164,12 @@ void file_stream_strategy::operation_done(platform::operation& op) {
     io_source& source = io_source::of(op);
     auto& strategy = *static_cast<file_stream_strategy*>(source.owner);
     auto& call = source.memo<stream_call>();
-    static constexpr operation_path paths[] = {operation_path::worker, operation_path::ring, operation_path::worker,
-                                               operation_path::fallback};
+    static constexpr operation_path paths[] = {operation_path::worker, operation_path::ring,
+                                               operation_path::worker, operation_path::fallback};
     strategy.loop_.count(paths[static_cast<std::size_t>(op.path)], op.done);
-    const auto port = source.reason == completion::cancel_reason::none ? system_port::attempting(strategy.loop_)
-                                                                       : system_port::deferred(strategy.loop_);
+    const auto port = source.reason == completion::cancel_reason::none
+                          ? system_port::attempting(strategy.loop_)
+                          : system_port::deferred(strategy.loop_);
     if (strategy.step(call, op, port))
         return strategy.finish_call(source, call);
     if (source.reason != completion::cancel_reason::none && call.what != verb::close) {
@@ -169,8 +188,11 @@ void file_stream_strategy::finish_call(io_source& source, stream_call& call) noe
     const std::size_t done = call.done;
     const bool failed = call.failed();
     if (failed) [[unlikely]] {
-        why = {.code = code_of(call, source.reason), .operation = name_of(call.what), .path = path_,
-               .transferred = done, .exception = {}};
+        why = {.code = code_of(call, source.reason),
+               .operation = name_of(call.what),
+               .path = path_,
+               .transferred = done,
+               .exception = {}};
         if (call.status == -ECANCELED)
             loop_.counters.cancelled.add(1);
         else if (source.was_detached())
@@ -204,7 +226,8 @@ void file_stream_strategy::give_turns() noexcept {
     giving_turns_ = false;
 }
 
-// Reads of an unseekable file may never be answered: a close ends them, and goes on when the last is over.
+// Reads of an unseekable file may never be answered: a close ends them, and goes on when the last
+// is over.
 bool file_stream_strategy::close_may_start(io_source& source, stream_call& call) noexcept {
     if (call.what != verb::close || read_gate_.empty())
         return true;
@@ -213,7 +236,7 @@ bool file_stream_strategy::close_may_start(io_source& source, stream_call& call)
     return false;
 }
 
-// --- cancellation ----------------------------------------------------------------------------------------------
+// --- cancellation ---
 
 void file_stream_strategy::cancelled(io_source& source, completion::cancel_reason) noexcept {
     auto& strategy = *static_cast<file_stream_strategy*>(source.owner);
@@ -244,7 +267,8 @@ void file_stream_strategy::cancel_all() noexcept {
 }
 
 void file_stream_strategy::cancel_line(operation_gate& gate) noexcept {
-    const bool outermost = !std::exchange(giving_turns_, true); // nobody gets a turn between two cancellations
+    const bool outermost =
+        !std::exchange(giving_turns_, true); // nobody gets a turn between two cancellations
     for (io_source *source = gate.first(), *next = nullptr; source != nullptr; source = next) {
         next = source->link;
         source->cancel(source->version(), completion::cancel_reason::requested);

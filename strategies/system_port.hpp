@@ -1,5 +1,6 @@
-// How a strategy reaches the system: on this thread however long it takes (synchronous calls), on this thread only
-// if it does not wait (asynchronous ones), or not at all before its turn with the backend.
+// How a strategy reaches the system: on this thread however long it takes (synchronous calls), on
+// this thread only if it does not wait (asynchronous ones), or not at all before its turn with the
+// backend.
 #pragma once
 
 #include <sluice/completion/loop.hpp>
@@ -11,7 +12,8 @@ class system_port {
 public:
     static system_port blocking(completion::loop& loop) noexcept { return {loop, way::blocks, {}}; }
     static system_port deferred(completion::loop& loop) noexcept { return {loop, way::defers, {}}; }
-    /// An attempt within what is left of the loop's budget; off the loop's thread there is no budget.
+    /// An attempt within what is left of the loop's budget; off the loop's thread there is no
+    /// budget.
     static system_port attempting(completion::loop& loop) noexcept {
         if (!loop.running_here())
             return {loop, way::attempts, {~std::size_t{0}, loop.options().may_block_inline}};
@@ -36,7 +38,8 @@ private:
 
 /// The path that a request finished by try_now has taken.
 inline operation_path path_of_attempt(const platform::request& r) noexcept {
-    const bool no_wait = r.code == platform::opcode::read ? r.file->no_wait_reads : r.file->no_wait_writes;
+    const bool no_wait =
+        r.code == platform::opcode::read ? r.file->no_wait_reads : r.file->no_wait_writes;
     return no_wait ? operation_path::no_wait : operation_path::inline_;
 }
 

@@ -9,13 +9,13 @@ constexpr std::uint8_t not_asked = 0;
 constexpr std::uint8_t asked = 1;
 } // namespace
 
-// --- the fast way: finished within this call ---------------------------------------------------------------------
+// --- the fast way: finished within this call ---
 
 value_task<std::size_t> unix_file_stream_strategy::read_async(std::span<std::byte> buffer,
                                                               const std::stop_token& stop) {
     stream_call call = read_call(buffer);
-    if (!can_read() || !call.shares || loop_.forked() || stop.stop_requested() || loop_.shut_down() || !at_rest())
-        [[unlikely]]
+    if (!can_read() || !call.shares || loop_.forked() || stop.stop_requested() ||
+        loop_.shut_down() || !at_rest()) [[unlikely]]
         return start<std::size_t>(call, stop);
     platform::operation op;
     prepare(call);
@@ -26,7 +26,8 @@ value_task<std::size_t> unix_file_stream_strategy::read_async(std::span<std::byt
     return finished_now<std::size_t>(call.done);
 }
 
-value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byte> data, const std::stop_token& stop) {
+value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byte> data,
+                                                        const std::stop_token& stop) {
     stream_call call = write_call(data);
     return start<void>(call, stop);
 }
@@ -42,7 +43,7 @@ void unix_file_stream_strategy::write(std::span<const std::byte> data) {
     run_blocking(call);
 }
 
-// --- one call ----------------------------------------------------------------------------------------------------
+// --- one call ---
 
 void unix_file_stream_strategy::prepare(stream_call& call) noexcept {
     if (call.shares)
@@ -54,7 +55,8 @@ void unix_file_stream_strategy::give_up(stream_call& call) noexcept {
         take_back(call.size - call.done);
 }
 
-bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op, const system_port& port) noexcept {
+bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op,
+                                     const system_port& port) noexcept {
     switch (call.what) {
     case verb::read:
         return step_read(call, op, port);
@@ -67,8 +69,8 @@ bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op,
     }
 }
 
-void unix_file_stream_strategy::ask(platform::operation& op, platform::opcode code, std::byte* data, std::size_t size,
-                                    std::uint64_t at) noexcept {
+void unix_file_stream_strategy::ask(platform::operation& op, platform::opcode code, std::byte* data,
+                                    std::size_t size, std::uint64_t at) noexcept {
     static_cast<platform::request&>(op) = {};
     op.code = code;
     op.file = &file_;
@@ -94,7 +96,8 @@ bool unix_file_stream_strategy::step_read(stream_call& call, platform::operation
             call.status = static_cast<int>(op.result);
         else
             call.done += static_cast<std::size_t>(op.result);
-        // A regular file is read to `size` or its end by one request; elsewhere what there is is enough.
+        // A regular file is read to `size` or its end by one request; elsewhere what there is is
+        // enough.
         if (op.result <= 0 || file_.regular || call.done >= call.minimum)
             break;
     }
@@ -110,7 +113,8 @@ bool unix_file_stream_strategy::step_write(stream_call& call, platform::operatio
     if (call.stage == not_asked) {
         if (call.size == 0)
             return true;
-        ask(op, platform::opcode::write, call.data, call.size, call.shares ? call.argument : platform::own_position);
+        ask(op, platform::opcode::write, call.data, call.size,
+            call.shares ? call.argument : platform::own_position);
         call.stage = asked;
         file_.wrote = true;
         append_moved_ = file_.append;
@@ -125,7 +129,7 @@ bool unix_file_stream_strategy::step_write(stream_call& call, platform::operatio
     return true;
 }
 
-// --- position ----------------------------------------------------------------------------------------------------
+// --- position ---
 
 std::uint64_t unix_file_stream_strategy::system_position() const {
     if (!append_moved_)
