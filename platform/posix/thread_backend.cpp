@@ -39,6 +39,13 @@ public:
           inbox_(&thread_backend::wake_up, this), workers_(options.worker_threads) {
         info_.kind = backend_kind::threads;
     }
+    /// Part of another backend, which is woken instead.
+    thread_backend(const backend_options& options, backend_info info, completion_inbox::wake_function wake_owner,
+                   void* owner)
+        : info_(std::move(info)), most_running_(options.max_in_flight == 0 ? 1 : options.max_in_flight),
+          inbox_(wake_owner, owner), workers_(options.worker_threads) {
+        info_.kind = backend_kind::threads;
+    }
     ~thread_backend() override { assert(in_flight_ == 0); }
 
     void submit(operation& op) noexcept override;
@@ -171,6 +178,11 @@ void thread_backend::finish_here(operation& op, long raw_result) noexcept {
 
 std::unique_ptr<backend> make_thread_backend(const backend_options& options, backend_info why) {
     return std::make_unique<thread_backend>(options, std::move(why));
+}
+
+std::unique_ptr<backend> make_thread_backend(const backend_options& options, backend_info why,
+                                             completion_inbox::wake_function wake, void* owner) {
+    return std::make_unique<thread_backend>(options, std::move(why), wake, owner);
 }
 
 } // namespace sluice::platform
