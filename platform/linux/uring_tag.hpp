@@ -27,7 +27,7 @@ inline operation& operation_of(std::uint64_t tag) noexcept {
     return *reinterpret_cast<operation*>(static_cast<std::uintptr_t>(tag & ~kind_bits));
 }
 
-/// Where an operation is; kept in operation::stage while the ring's backend has it.
+/// Where an operation is; kept in operation::home while the ring's backend has it.
 enum class stage : std::uint8_t {
     none,      ///< not here, or finished
     waiting,   ///< in a list, the kernel knows nothing of it
@@ -35,7 +35,7 @@ enum class stage : std::uint8_t {
     to_cancel, ///< the same, and its cancellation still wants an entry
     stranded,  ///< in the hands of a ring that was given up
 };
-inline stage stage_of(const operation& op) noexcept { return static_cast<stage>(op.stage); }
-inline void set_stage(operation& op, stage to) noexcept { op.stage = static_cast<std::uint8_t>(to); }
+inline stage stage_of(const operation& op) noexcept { return static_cast<stage>(op.home); }
+inline void set_stage(operation& op, stage to) noexcept { op.home = static_cast<std::uint8_t>(to); }
 
 } // namespace sluice::platform::uring
