@@ -1,0 +1,54 @@
+// Whether a call that cannot say "not now" may be made on the loop thread: yes while the last one on that
+// file was fast; a slow one sends the following to the ring or a worker for a period that doubles each time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::platform {
+
+class adaptive_inlining {
+public:
+    static constexpr std::size_t largest_inline = 256 * 1024;
+
+    using clock = std::chrono::steady_clock;
+
+    bool allows(std::size_t bytes, clock::time_point now) const noexcept {
+        return bytes <= largest_inline && now.time_since_epoch().count() >= blocked_until_;
+    }
+
+    /// A call of `bytes` took from `start` to `end`.
+    void learn(std::size_t bytes, clock::time_point start, clock::time_point end) noexcept {
+        const std::int64_t took = (end - start).count();
+        if (took > limit_for(bytes)) [[unlikely]]
+            back_off(end);
+        else if (period_ != 0) [[unlikely]]
+            recover(end);
+    }
+
+    /// The longest a call of `bytes` may take, ns: 50 us and 1 us per 4 KiB.
+    static constexpr std::int64_t limit_for(std::size_t bytes) noexcept {
+        return 50'000 + static_cast<std::int64_t>(bytes / 4096 + 1) * 1'000;
+    }
+
+private:
+    static constexpr std::int64_t shortest_period = 10'000'000;      // 10 ms
+    static constexpr std::int64_t longest_period = 120'000'000'000;  // 2 min
+
+    void back_off(clock::time_point now) noexcept {
+        period_ = period_ == 0 ? shortest_period : period_ * 2 > longest_period ? longest_period : period_ * 2;
+        blocked_until_ = now.time_since_epoch().count() + period_;
+    }
+
+    // The experience fades only after it stayed good for as long as the last period was.
+    void recover(clock::time_point now) noexcept {
+        if (now.time_since_epoch().count() >= blocked_until_ + period_)
+            period_ = 0;
+    }
+
+    std::int64_t blocked_until_ = 0; // steady clock, ns
+    std::int64_t period_ = 0;        // 0: no bad experience
+};
+
+} // namespace sluice::platform
