@@ -15,7 +15,7 @@ namespace bench {
 namespace {
 
 using pool = sluice::completion_pool<std::size_t>;
-using source = sluice::completion_source<std::size_t>;
+using rented_source = pool::pooled_source;
 
 // Without a budget every completion is inline, which is what the inline case measures.
 sluice::runtime_options unlimited() {
@@ -52,11 +52,11 @@ private:
         void await_resume() const noexcept {}
     };
 
-    sluice::task<void> wait(source*& waiting, std::size_t count) {
+    sluice::task<void> wait(rented_source*& waiting, std::size_t count) {
         for (std::size_t done = 0; done < count; ++done) {
             auto rented = pool_.rent();
-            waiting = rented.get();
-            expect(co_await rented->task(), done, "completion_source");
+            waiting = &rented;
+            expect(co_await rented.task(), done, "completion_source");
         }
         waiting = nullptr;
         ++finished_;
@@ -82,7 +82,7 @@ private:
     std::chrono::nanoseconds elapsed_{};
     sluice::io_runtime runtime_;
     pool pool_;
-    std::vector<source*> waiting_;
+    std::vector<rented_source*> waiting_;
     std::size_t finished_ = 0;
 };
 
