@@ -76,7 +76,7 @@ struct callback {
         source_core& core = rent_for_callback<T>(*queue);
         const std::uint32_t version = core.version();
         if constexpr (!std::is_void_v<T>)
-            put_result<T>(core, task.get());
+            result_traits<T>::put(core, task.get());
         else
             task.get();
         core.complete_sole();

@@ -16,7 +16,11 @@ const source_core::verbs io_source::kind{
         if (source.admitted)
             source.on_cancel(source, reason);
     },
-    [](source_core&) noexcept {},
+    [](source_core& core) noexcept {
+        auto& source = static_cast<io_source&>(core);
+        if (source.on_discard != nullptr)
+            source.on_discard(source);
+    },
 };
 
 void io_source::listen_to(const std::stop_token& token) {

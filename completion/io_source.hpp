@@ -71,6 +71,7 @@ public:
     owned_operation operation;
     void* owner = nullptr;                                          ///< the strategy
     void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr; ///< the loop's thread
+    void (*on_discard)(io_source&) noexcept = nullptr;               ///< a result that nobody takes
     cancel_reason reason = cancel_reason::none;                      ///< why it was asked to end
     io_source* link = nullptr;      ///< in the pool, or waiting for its turn
     io_source* back_link = nullptr;

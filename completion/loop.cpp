@@ -68,6 +68,7 @@ std::size_t loop::turn(time_point until, const bool* done) {
     if (ready_head_ != nullptr) {
         clock_is_fresh_ = false;
         ran += run_ready();
+        ran += run_batch();
     }
 
     const bool ending = stopped() || (done != nullptr && *done);
@@ -182,6 +183,19 @@ bool loop::take_posted() noexcept {
     return true;
 }
 
+void loop::withdraw(ready_node& node) noexcept {
+    take_posted();
+    ready_node* before = nullptr;
+    for (ready_node* at = ready_head_; at != nullptr; before = at, at = at->next) {
+        if (at != &node)
+            continue;
+        (before != nullptr ? before->next : ready_head_) = at->next;
+        if (ready_tail_ == at)
+            ready_tail_ = before;
+        return;
+    }
+}
+
 void loop::stop() noexcept {
     stopped_.store(true, std::memory_order_release);
     backend_->wake();
@@ -214,6 +228,15 @@ void loop::completed(io_source& source) noexcept {
     (source.live_previous_ != nullptr ? source.live_previous_->live_next_ : live_) = source.live_next_;
     if (source.live_next_ != nullptr)
         source.live_next_->live_previous_ = source.live_previous_;
+}
+
+void loop::post_completion(io_source& source) noexcept {
+    source.run = [](ready_node& node, bool) {
+        io_source& posted = io_source::of(node);
+        posted.run_as_continuation();
+        posted.finish(posted.word);
+    };
+    post(source);
 }
 
 void loop::submit(io_source& source) noexcept {

@@ -14,6 +14,10 @@
 #include <memory>
 #include <mutex>
 
+namespace boost::asio {
+class execution_context;
+}
+
 namespace sluice::completion {
 
 struct loop_options {
@@ -43,13 +47,14 @@ public:
     std::size_t run_until(time_point until, waiting_rule rule, const bool* done = nullptr);
     /// Runs what is ready and returns.
     std::size_t poll() { return run_until(time_point::min(), waiting_rule::shared); }
+    /// Takes back a node that was posted and not run. While nobody runs the loop.
+    void withdraw(ready_node& node) noexcept;
     void stop() noexcept;
     bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
     void restart() noexcept { stopped_.store(false, std::memory_order_release); }
 
-    /// Work that is not an operation: run() goes on while there is some. Any thread.
-    void work_started() noexcept { outside_work_.fetch_add(1, std::memory_order_relaxed); }
-    void work_finished() noexcept;
+    void work_started() noexcept override { outside_work_.fetch_add(1, std::memory_order_relaxed); }
+    void work_finished() noexcept override;
 
     /// Ends everything in flight, delivers nothing any more. Called once, by the context's destructor, in two steps:
     /// after end_operations() no buffer is in use; drop_posted() lets go of what waits to be run.
@@ -71,12 +76,18 @@ public:
     /// Runs a node after the completions that were found together with this one. The loop's thread.
     void run_after_batch(ready_node& node) noexcept;
     void completed(io_source& source) noexcept;
+    /// Finishes an admitted source with its `word` in the next turn.
+    void post_completion(io_source& source) noexcept;
 
     void arm(timer_node& timer, time_point when) override;
     void disarm(timer_node& timer) noexcept override { timers_.disarm(timer); }
 
     void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept override;
+
+    /// The context that this is the loop of; null once that is gone.
+    boost::asio::execution_context* context() const noexcept { return context_.load(std::memory_order_acquire); }
+    void context(boost::asio::execution_context* owner) noexcept { context_.store(owner, std::memory_order_release); }
 
     loop_counters counters;
     void count(operation_path path, std::size_t bytes) noexcept { counters.finished(path, bytes, running_here()); }
@@ -125,6 +136,7 @@ private:
     std::atomic<bool> running_{false};
     std::atomic<bool> shut_down_{false};
     std::atomic<bool> orphaned_{false}; // the context is gone; each source that is still out holds a reference
+    std::atomic<boost::asio::execution_context*> context_{nullptr};
     std::atomic<int> references_{1};
     unsigned fork_generation_;
 

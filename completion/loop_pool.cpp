@@ -65,6 +65,7 @@ void loop::give_back(io_source& source) noexcept {
     source.own_mode(options_.resume);
     source.reason = cancel_reason::none;
     source.on_cancel = nullptr;
+    source.on_discard = nullptr;
     if (running_here()) [[likely]] {
         --rented_here_;
         if (idle_count_ >= most_idle_sources)

@@ -63,6 +63,10 @@ public:
     virtual void arm(timer_node& timer, time_point when) = 0;
     virtual void disarm(timer_node& timer) noexcept = 0;
 
+    /// Work that is not an operation: run() goes on while there is some. Any thread.
+    virtual void work_started() noexcept {}
+    virtual void work_finished() noexcept {}
+
     /// A core for a result that is known already; null: this queue has none to rent.
     virtual source_core* rent_core() { return nullptr; }
 

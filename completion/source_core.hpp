@@ -219,6 +219,7 @@ public:
     resume_queue* home() const noexcept { return home_; }
     resume_queue* target() const noexcept { return target_; }
     void set_home(resume_queue* queue) noexcept { home_ = target_ = queue; }
+    void run_as_continuation() noexcept { run = &run_posted; } ///< after `run` was borrowed for something else
     void become(const verbs& kind) noexcept { kind_ = &kind; } ///< a core out of a slab that several kinds share
     void set_owned(bool owned) noexcept { owned_ = owned; }
 

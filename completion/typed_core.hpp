@@ -12,6 +12,9 @@
 namespace sluice::completion {
 
 template <class T>
+struct result_traits;
+
+template <class T>
 class typed_core : public source_core {
 public:
     using source_core::source_core;
@@ -19,15 +22,10 @@ public:
 
     template <class... Args>
     void emplace(Args&&... args) {
-        if constexpr (travels_in_word<T>) {
-            if constexpr (!std::is_void_v<T>) {
-                const T value(std::forward<Args>(args)...);
-                word = 0;
-                std::memcpy(&word, &value, sizeof value);
-            }
-        } else {
+        if constexpr (!travels_in_word<T>)
             std::construct_at(reinterpret_cast<T*>(storage_), std::forward<Args>(args)...);
-        }
+        else if constexpr (!std::is_void_v<T>)
+            result_traits<T>::put(*this, T(std::forward<Args>(args)...));
     }
     /// Only for results that do not travel in the word.
     auto& value() noexcept { return *std::launder(reinterpret_cast<std::add_pointer_t<T>>(storage_)); }
@@ -50,9 +48,18 @@ private:
     alignas(alignment) std::byte storage_[room];
 };
 
-/// Takes the result out of a core; specialised for results that are made from what the core holds.
+/// Puts a result into a core and takes it out; specialised, with travels_in_word, for results that are handles.
 template <class T>
 struct result_traits {
+    template <class Value>
+    static void put(source_core& core, Value&& value) {
+        if constexpr (travels_in_word<T>) {
+            core.word = 0;
+            std::memcpy(&core.word, &value, sizeof(T));
+        } else {
+            static_cast<typed_core<T>&>(core).emplace(std::forward<Value>(value));
+        }
+    }
     static T take(source_core& core) {
         if constexpr (std::is_void_v<T>) {
             return;

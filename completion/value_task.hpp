@@ -148,7 +148,8 @@ public:
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) {
         if constexpr (completion::brings_queue<Promise>)
-            core_->redirect(awaiting.promise().resume_on_queue());
+            if (completion::resume_queue* queue = awaiting.promise().resume_on_queue(); queue != nullptr)
+                core_->redirect(queue);
         // Before the registration: from then on another thread may resume and end this coroutine.
         registered_ = true;
         if (core_->register_waiter(version_, &completion::resume_coroutine, awaiting.address()))

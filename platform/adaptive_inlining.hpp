@@ -1,7 +1,11 @@
 // Whether a call that cannot say "not now" may be made on the loop thread: yes while the last one on that
 // file was fast; a slow one sends the following to the ring or a worker for a period that doubles each time.
+// Any thread; two that learn at once may lose one lesson, which the next call repeats.
 #pragma once
 
+#include <sluice/platform/relaxed.hpp>
+
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +26,7 @@ public:
     void learn(std::size_t bytes, clock::time_point start, clock::time_point end) noexcept {
         const std::int64_t took = (end - start).count();
         if (took > limit_for(bytes)) [[unlikely]]
-            back_off(end);
+            doubt(took, end);
         else if (period_ != 0) [[unlikely]]
             recover(end);
     }
@@ -33,12 +37,26 @@ public:
     }
 
 private:
+    static constexpr std::int64_t suspicion = 1;                     // one slow call, and no back-off yet
+    static constexpr std::int64_t longest_pause = 10'000'000;        // 10 ms: a lost processor is back
     static constexpr std::int64_t shortest_period = 10'000'000;      // 10 ms
     static constexpr std::int64_t longest_period = 120'000'000'000;  // 2 min
 
+    // A thread that lost its processor in the call looks slow too, on a busy machine every few milliseconds. One
+    // such call is only remembered; the second in a row, or one longer than any time slice, was the file.
+    void doubt(std::int64_t took, clock::time_point now) noexcept {
+        if (period_ == 0 && took < longest_pause) {
+            period_ = suspicion;
+            return;
+        }
+        back_off(now);
+    }
+
     void back_off(clock::time_point now) noexcept {
-        period_ = period_ == 0 ? shortest_period : period_ * 2 > longest_period ? longest_period : period_ * 2;
-        blocked_until_ = now.time_since_epoch().count() + period_;
+        const std::int64_t last = period_;
+        const std::int64_t period = last <= suspicion ? shortest_period : std::min(last * 2, longest_period);
+        period_ = period;
+        blocked_until_ = now.time_since_epoch().count() + period;
     }
 
     // The experience fades only after it stayed good for as long as the last period was.
@@ -47,8 +65,8 @@ private:
             period_ = 0;
     }
 
-    std::int64_t blocked_until_ = 0; // steady clock, ns
-    std::int64_t period_ = 0;        // 0: no bad experience
+    relaxed<std::int64_t> blocked_until_{0}; // steady clock, ns
+    relaxed<std::int64_t> period_{0};        // 0: no bad experience
 };
 
 } // namespace sluice::platform

@@ -93,8 +93,9 @@ protected:
     std::size_t in_flight_ = 0;
 };
 
-/// The backend for these options: the ring where it is built, allowed and works, else threads. Throws file_error
-/// only when `choice` names one that cannot be had. The environment variable SLUICE_BACKEND decides for auto_.
+/// The backend for these options: the ring where it is built, allowed and works, else threads. The environment
+/// variable SLUICE_BACKEND decides for auto_. Throws boost::system::system_error when the choice names one that
+/// cannot be had or the variable says something else, and file_error when no descriptor is left.
 std::unique_ptr<backend> make_backend(const backend_options& options);
 std::vector<backend_availability> available_backends();
 

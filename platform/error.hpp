@@ -48,6 +48,8 @@ public:
     file_error(error_code code, const char* operation, std::shared_ptr<const std::string> path,
                std::size_t bytes_transferred = 0);
 
+    /// "read '/tmp/x': Input/output error"
+    const char* what() const noexcept override { return text_->c_str(); }
     /// The operation that failed: "open", "read", "write", "flush", "sync", "close" and so on.
     const char* operation() const noexcept { return operation_; }
     /// The path as it was given at open; empty when the stream was made from a descriptor.
@@ -58,6 +60,7 @@ public:
 private:
     const char* operation_;
     std::shared_ptr<const std::string> path_;
+    std::shared_ptr<const std::string> text_; // shared: copying an exception must not throw
     std::size_t transferred_;
 };
 

@@ -10,7 +10,7 @@ namespace sluice::platform {
 
 enum class raw_call : std::uint8_t {
     open, open_cached, close, read, write, read_no_wait, write_no_wait, sync, sync_data, truncate, allocate,
-    flock, range_lock, stat, statfs, seek, unlink, advise, poll, event, ring_setup, ring_enter, ring_register,
+    flock, range_lock, stat, statfs, seek, unlink, advise, set_flags, poll, event, ring_setup, ring_enter, ring_register,
     ring_probe, ring_read, ring_write, ring_sync, ring_poll, ring_cancel, thread_start,
 };
 inline constexpr std::size_t raw_call_count = static_cast<std::size_t>(raw_call::thread_start) + 1;

@@ -5,9 +5,11 @@
 
 #include <sluice/platform/adaptive_inlining.hpp>
 #include <sluice/platform/file_options.hpp>
+#include <sluice/platform/operation.hpp>
+#include <sluice/platform/relaxed.hpp>
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 
 namespace sluice::platform {
 
@@ -20,10 +22,14 @@ struct file_handle {
     bool append = false;          ///< O_APPEND
     bool unlocks = false;         ///< holds a lock from `share`
     bool removes = false;         ///< delete_on_close
-    bool no_wait_reads = true;    ///< false once the file answered that it cannot say "not now"
-    bool no_wait_writes = false;  ///< true where writes can say "not now"
     bool share_enforced = false;  ///< the lock asked for by `share` was granted
-    bool wrote = false;           ///< something was written through it: closing may take time
+    bool is_direct = false;       ///< O_DIRECT, and a trial showed that it works
+    bool synchronous = false;     ///< O_SYNC: a write waits for the disk
+    bool uncached = false;        ///< asked for: the page cache is dropped behind
+    bool block_backed = false;    ///< on a file system with a block device of its own: a local one
+    relaxed<bool> no_wait_reads{true};   ///< false once it answered that it cannot say "not now"
+    relaxed<bool> no_wait_writes{false}; ///< true where writes can say "not now"
+    relaxed<bool> wrote{false};          ///< something was written through it: closing may take time
     adaptive_inlining inlining;   ///< for calls that cannot say "not now"
 
     bool is_open() const noexcept { return descriptor >= 0; }
@@ -46,6 +52,7 @@ struct open_outcome {
     const char* step = "open";
     std::uint64_t length = 0;     ///< at open; append streams may not go below it
     bool is_directory = false;    ///< the target is a directory (result is -EACCES then)
+    bool preallocated = false;    ///< the space asked for was really reserved
 };
 
 /// Opens. On failure nothing stays open and a file made by this call is removed again.

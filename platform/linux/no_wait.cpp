@@ -1,0 +1,127 @@
+#include <sluice/platform/linux/no_wait.hpp>
+
+#include <sluice/platform/linux/kernel_quirks.hpp>
+#include <sluice/platform/linux/unseekable.hpp>
+#include <sluice/platform/posix/file_handle.hpp>
+#include <sluice/platform/posix/perform_blocking.hpp>
+#include <sluice/platform/posix/system_calls.hpp>
+#include <sluice/platform/transfer.hpp>
+
+#include <algorithm>
+
+namespace sluice::platform {
+
+namespace {
+
+using clock = adaptive_inlining::clock;
+
+bool finish(request& r) noexcept {
+    r.result = static_cast<long>(r.done);
+    return true;
+}
+
+/// One call that could block, made here because the file has been fast. Never for what waits for a device.
+bool try_adaptively(request& r, std::size_t limit) noexcept {
+    file_handle& file = *r.file;
+    const std::size_t left = r.size - r.done;
+    const std::size_t size = std::min(left, limit);
+    const bool writes = r.code == opcode::write;
+    // An append in two calls would not be one append any more.
+    const bool torn = size < left && r.offset == own_position && r.done == 0;
+    if (size == 0 || torn || file.is_direct || (writes && file.synchronous))
+        return false;
+
+    const clock::time_point start = clock::now();
+    if (!file.inlining.allows(size, start))
+        return false;
+    const long raw = attempt_blocking(r, size);
+    file.inlining.learn(size, start, clock::now());
+
+    if (raw == static_cast<long>(left)) [[likely]] {
+        r.done = r.size;
+        return finish(r);
+    }
+    return advance(r, raw, false) == next_step::finished;
+}
+
+/// A 0 is the end of file, except on kernels that are known to lie: there the length decides.
+bool is_end_of_file(const request& r) noexcept {
+    static const bool suspected = is_suspected(false_end_of_file);
+    if (!suspected) [[likely]]
+        return true;
+    const long length = length_of(*r.file);
+    return length >= 0 && r.offset + r.done >= static_cast<std::uint64_t>(length);
+}
+
+/// The read brought nothing (`raw` <= 0) for `size` bytes: end of file, or another way.
+[[gnu::noinline]] bool read_stopped(request& r, long raw, std::size_t size, inline_limits limits) noexcept {
+    switch (-raw) {
+    case 0: return size > 0 && is_end_of_file(r) && finish(r);
+    case EOPNOTSUPP:
+    case ENOSYS:
+    case EINVAL:
+        r.file->no_wait_reads = false;
+        return limits.may_block && try_adaptively(r, limits.bytes);
+    default:
+        // Not now, or an error; those are not believed from this call (spurious EIO: scylladb/scylla#3996),
+        // the way that may block tells.
+        return false;
+    }
+}
+
+bool read_now(request& r, inline_limits limits) noexcept {
+    for (;;) {
+        const std::size_t left = r.size - r.done;
+        const std::size_t size = std::min(left, limits.bytes);
+        const long raw =
+            sys::read_with(r.file->descriptor, r.data + r.done, size, next_offset(r), RWF_NOWAIT);
+        if (raw == static_cast<long>(left)) [[likely]] {
+            r.done = r.size;
+            return finish(r);
+        }
+        if (raw <= 0)
+            return read_stopped(r, raw, size, limits);
+        // Short: the end of file, the end of what is cached, or the limit. The next call tells which.
+        if (advance(r, raw, false) == next_step::finished)
+            return true;
+        limits.bytes -= static_cast<std::size_t>(raw);
+        if (limits.bytes == 0)
+            return false;
+    }
+}
+
+bool try_unseekable(request& r, inline_limits limits) noexcept {
+    while (r.done < r.size && limits.bytes > 0) {
+        const std::size_t size = std::min(next_size(r), limits.bytes);
+        const long raw = attempt_unseekable(r, size, limits.may_block);
+        if (advance(r, raw, false) == next_step::finished)
+            return true;
+        if (raw <= 0)
+            return false;
+        limits.bytes -= static_cast<std::size_t>(raw);
+    }
+    return false;
+}
+
+bool try_transfer(request& r, inline_limits limits) noexcept {
+    if (r.done >= r.size)
+        return finish(r);
+    if (!r.file->seekable)
+        return try_unseekable(r, limits);
+    return limits.may_block && try_adaptively(r, limits.bytes);
+}
+
+} // namespace
+
+bool try_request_now(request& r, inline_limits limits) noexcept {
+    switch (r.code) {
+    case opcode::read:
+        if (r.file->no_wait_reads && r.file->seekable) [[likely]]
+            return read_now(r, limits);
+        return try_transfer(r, limits);
+    case opcode::write: return try_transfer(r, limits);
+    default: return false;
+    }
+}
+
+} // namespace sluice::platform

@@ -1,0 +1,148 @@
+// The way into the ring: what is admitted becomes entries, the rest waits in lists.
+#include <sluice/platform/linux/uring_backend.hpp>
+#include <sluice/platform/linux/uring_entry.hpp>
+
+#include <cassert>
+#include <cerrno>
+
+namespace sluice::platform {
+
+using namespace uring;
+
+inline bool uring_backend::admits(const operation& op) const noexcept {
+    return ring_.has_room() && disk_in_kernel_ < disk_limit_ && batch_bytes_ + inline_bytes(op) <= largest_batch;
+}
+
+inline void uring_backend::issue(operation& op) noexcept {
+    io_uring_sqe& entry = ring_.next_entry();
+    if (op.code <= opcode::write)
+        fill_transfer(op, entry);
+    else
+        fill_sync(op, entry);
+    batch_bytes_ += inline_bytes(op);
+    ++disk_in_kernel_;
+    set_stage(op, stage::in_kernel);
+    in_kernel_.push_back(op);
+}
+
+void uring_backend::start(operation& op) noexcept {
+    if (op.code <= opcode::write && op.file->seekable && takes_entries_ && waiting_.empty() && admits(op)) [[likely]]
+        issue(op);
+    else
+        start_aside(op);
+}
+
+void uring_backend::start_aside(operation& op) noexcept {
+    if (op.code == opcode::call)
+        return send_to_threads(op, path_taken::worker);
+    if (failed_ || (!can_sync_ && op.code > opcode::write))
+        return send_to_threads(op, path_taken::fallback);
+    set_stage(op, stage::waiting);
+    (waits_for_readiness(op) ? waiting_watched_ : waiting_).push_back(op);
+    if (takes_entries_ && !recalling_)
+        fill_ring();
+}
+
+void uring_backend::fill_ring() noexcept {
+    if (!to_cancel_.empty())
+        fill_cancels();
+    if (!waiting_watched_.empty())
+        fill_watched();
+    while (!waiting_.empty() && admits(*waiting_.front()))
+        issue(waiting_.pop_front());
+}
+
+void uring_backend::fill_cancels() noexcept {
+    while (!to_cancel_.empty() && ring_.has_room() && cancels_in_kernel_ < cancel_limit_) {
+        operation& op = to_cancel_.pop_front();
+        fill_cancel(op, ring_.next_entry());
+        ++cancels_in_kernel_;
+        set_stage(op, stage::in_kernel);
+        in_kernel_.push_back(op);
+    }
+}
+
+// Every one of these holds a completion entry for as long as its file pleases. Those above the limit go to the
+// poller thread, which has none: waiting in a list they would never hear that their file is ready.
+void uring_backend::fill_watched() noexcept {
+    while (!waiting_watched_.empty() && ring_.has_room()) {
+        operation& op = waiting_watched_.pop_front();
+        if (watched_in_kernel_ < watched_limit_)
+            issue_watched(op);
+        else
+            send_to_threads(op, path_taken::worker);
+    }
+}
+
+void uring_backend::issue_watched(operation& op) noexcept {
+    if (op.ready)
+        fill_transfer(op, ring_.next_entry());
+    else
+        fill_readiness(op, ring_.next_entry());
+    ++watched_in_kernel_;
+    set_stage(op, stage::in_kernel);
+    in_kernel_.push_back(op);
+}
+
+void uring_backend::arm_wake() noexcept {
+    if (wake_armed_ || !ring_.has_room())
+        return;
+    fill_wake(wake_.descriptor(), ring_.next_entry());
+    wake_armed_ = true;
+}
+
+bool uring_backend::wants_turn() const noexcept {
+    return (!waiting_.empty() && disk_in_kernel_ < disk_limit_) || !waiting_watched_.empty() ||
+           (!to_cancel_.empty() && cancels_in_kernel_ < cancel_limit_);
+}
+
+// True when the kernel took entries.
+bool uring_backend::enter(unsigned fewest, const __kernel_timespec* limit) noexcept {
+    const unsigned before = ring_.pending();
+    const unsigned flags = fewest > 0 || ring_.is_bound() ? IORING_ENTER_GETEVENTS : 0;
+    const long answer = ring_.enter(fewest, flags, limit);
+    if (answer >= 0 || answer == -ETIME || answer == -EINTR) [[likely]] {
+        refusals_ = 0;
+        return ring_.pending() < before;
+    }
+    const bool short_of_memory = answer == -EAGAIN || answer == -EBUSY || answer == -ENOMEM;
+    if (!short_of_memory || ++refusals_ > most_enter_retries)
+        fall_back({answer, "io_uring_enter"});
+    else if (fewest > 0)
+        sleep_without_ring(clock::now() + refused_pause);
+    return false;
+}
+
+// Nobody has seen these entries but us.
+void uring_backend::take_back_pending() noexcept {
+    operation_list disk;
+    operation_list watched;
+    const unsigned count = ring_.pending();
+    for (unsigned i = 0; i < count; ++i) {
+        const std::uint64_t tag = ring_.pending_entry(i).user_data;
+        switch (kind_of(tag)) {
+        case entry_kind::cancel:
+            --cancels_in_kernel_;
+            break;
+        case entry_kind::wake:
+            wake_armed_ = false;
+            break;
+        default:
+            operation& op = operation_of(tag);
+            leave_kernel(op);
+            if (op.cancel_requested) {
+                finish_cancelled(op, finished_);
+                break;
+            }
+            set_stage(op, stage::waiting);
+            (waits_for_readiness(op) ? watched : disk).push_back(op);
+        }
+    }
+    ring_.drop_pending();
+    disk.append(waiting_);
+    waiting_ = disk;
+    watched.append(waiting_watched_);
+    waiting_watched_ = watched;
+}
+
+} // namespace sluice::platform

@@ -1,0 +1,97 @@
+#include <sluice/platform/linux/uring_ring.hpp>
+
+#include <sluice/platform/fault_seam.hpp>
+
+#include <cassert>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sluice::platform::uring {
+
+long ring::open(unsigned entries, unsigned completions, unsigned flags) noexcept {
+    assert(!is_open());
+    io_uring_params made{};
+    made.flags = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP | flags;
+    made.cq_entries = completions;
+    const long answer = pass({raw_call::ring_setup, -1, entries, made.flags}, [&](std::size_t size) -> long {
+        return io_uring_setup(static_cast<unsigned>(size), &made);
+    });
+    if (answer < 0)
+        return answer;
+    return map(static_cast<int>(answer), made);
+}
+
+long ring::map(int descriptor, io_uring_params& made) noexcept {
+    const int answer = io_uring_queue_mmap(descriptor, &made, &queues_);
+    if (answer != 0) {
+        ::close(descriptor);
+        return answer;
+    }
+    // Newer versions of liburing do this in a function that also makes the ring; entries are used in order here.
+    for (unsigned i = 0; i < made.sq_entries; ++i)
+        queues_.sq.array[i] = i;
+    queues_.features = made.features;
+    descriptor_ = descriptor;
+    entries_ = made.sq_entries;
+    flags_ = made.flags;
+    head_ = tail_ = *queues_.sq.khead;
+    return 0;
+}
+
+void ring::close() noexcept {
+    if (is_open())
+        io_uring_queue_exit(&queues_);
+    if (end_descriptor_ >= 0)
+        ::close(end_descriptor_);
+    queues_ = {};
+    descriptor_ = end_descriptor_ = -1;
+    head_ = tail_ = entries_ = flags_ = 0;
+}
+
+long ring::watch_end() noexcept {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -errno;
+    const long answer = control(IORING_REGISTER_FILES, &ends[1], 1);
+    ::close(ends[1]);
+    if (answer < 0) {
+        ::close(ends[0]);
+        return answer;
+    }
+    end_descriptor_ = ends[0];
+    return 0;
+}
+
+int ring::take_end_descriptor() noexcept {
+    return std::exchange(end_descriptor_, -1);
+}
+
+long ring::enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit) noexcept {
+    const unsigned count = pending();
+    io_uring_smp_store_release(queues_.sq.ktail, tail_);
+    hand_to_kernel();
+    io_uring_getevents_arg argument{};
+    argument.ts = reinterpret_cast<std::uintptr_t>(limit);
+    const raw_call_site site{raw_call::ring_enter, descriptor_, count, fewest};
+    const long answer = pass(site, [&](std::size_t size) -> long {
+        // Like the kernel: who submits less than he was told does not wait.
+        const unsigned wanted = size < count ? 0 : fewest;
+        const auto submitted = static_cast<unsigned>(size);
+        if (wanted == 0 || limit == nullptr)
+            return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted, flags, nullptr, NSIG / 8);
+        return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted, flags | IORING_ENTER_EXT_ARG,
+                               reinterpret_cast<sigset_t*>(&argument), sizeof argument);
+    });
+    head_ = io_uring_smp_load_acquire(queues_.sq.khead);
+    return answer;
+}
+
+long ring::control(unsigned code, const void* argument, unsigned count) noexcept {
+    return pass({raw_call::ring_register, descriptor_, count, code}, [&](std::size_t size) -> long {
+        return io_uring_register(static_cast<unsigned>(descriptor_), code, argument, static_cast<unsigned>(size));
+    });
+}
+
+} // namespace sluice::platform::uring

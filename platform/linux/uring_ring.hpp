@@ -1,0 +1,106 @@
+// One io_uring: the two mapped queues and the system call between them. It knows nothing of operations.
+//
+// Threads: one at a time. A ring that is bound (SINGLE_ISSUER, DEFER_TASKRUN or COOP_TASKRUN) may be entered
+// by the thread that opened it alone. Every result is a count or -errno; errno is never looked at.
+#pragma once
+
+#include <sluice/platform/linux/uring_config.hpp>
+
+#include <cstdint>
+
+namespace sluice::platform::uring {
+
+inline constexpr unsigned binding_flags =
+    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN;
+
+class ring {
+public:
+    ring() = default;
+    ring(const ring&) = delete;
+    ring& operator=(const ring&) = delete;
+    ~ring() { close(); }
+
+    /// Makes the ring with CQSIZE, CLAMP and `flags`. 0 or -errno.
+    long open(unsigned entries, unsigned completions, unsigned flags) noexcept;
+    /// Unmaps and closes. What the kernel still has of it ends some time later: see end_descriptor().
+    void close() noexcept;
+
+    /// For a descriptor that somebody else has closed: its number may be another file's by now.
+    void forget_descriptor() noexcept { queues_.ring_fd = queues_.enter_ring_fd = -1; }
+
+    bool is_open() const noexcept { return descriptor_ >= 0; }
+    int descriptor() const noexcept { return descriptor_; }
+    unsigned entries() const noexcept { return entries_; }
+    unsigned completions() const noexcept { return queues_.cq.ring_entries; }
+    unsigned features() const noexcept { return queues_.features; }
+    unsigned flags() const noexcept { return flags_; }
+    bool is_bound() const noexcept { return (flags_ & binding_flags) != 0; }
+
+    /// Lets the kernel hold the write end of a pipe until it is done with every request of this ring; that is how
+    /// one learns, after close(), that no buffer is touched any more. 0 or -errno.
+    long watch_end() noexcept;
+    /// The read end: hangs up once the closed ring is gone. -1 without watch_end(). The caller closes it.
+    int take_end_descriptor() noexcept;
+    bool has_end_descriptor() const noexcept { return end_descriptor_ >= 0; }
+
+    bool has_room() const noexcept { return tail_ - head_ < entries_; }
+    /// A zeroed entry. Precondition: has_room().
+    io_uring_sqe& next_entry() noexcept;
+    /// Entries that the kernel has not taken yet.
+    unsigned pending() const noexcept { return tail_ - head_; }
+    /// Gives the `index`th pending entry, oldest first.
+    const io_uring_sqe& pending_entry(unsigned index) const noexcept {
+        return queues_.sq.sqes[(head_ + index) & queues_.sq.ring_mask];
+    }
+    /// Forgets the pending entries: the kernel has never seen them.
+    void drop_pending() noexcept { tail_ = head_; }
+
+    /// io_uring_enter for all pending entries. With `fewest` > 0 waits for that many completions, at most `limit`.
+    long enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit) noexcept;
+    /// io_uring_register. 0, a count, or -errno.
+    long control(unsigned code, const void* argument, unsigned count) noexcept;
+
+    bool has_completions() const noexcept {
+        return *queues_.cq.khead != io_uring_smp_load_acquire(queues_.cq.ktail);
+    }
+    /// Completions exist that only a system call makes visible.
+    bool must_enter() const noexcept {
+        return (__atomic_load_n(queues_.sq.kflags, __ATOMIC_RELAXED) &
+                (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)) != 0;
+    }
+    unsigned overflow_count() const noexcept { return __atomic_load_n(queues_.cq.koverflow, __ATOMIC_RELAXED); }
+
+    /// Calls `take(user_data, result)` for each completion that is there; gives the places back at once.
+    template <class Take>
+    void take_completions(Take take) noexcept {
+        const unsigned end = io_uring_smp_load_acquire(queues_.cq.ktail);
+        unsigned at = *queues_.cq.khead;
+        if (at == end)
+            return;
+        take_from_kernel();
+        for (; at != end; ++at) {
+            const io_uring_cqe& seen = queues_.cq.cqes[at & queues_.cq.ring_mask];
+            take(seen.user_data, seen.res);
+        }
+        io_uring_smp_store_release(queues_.cq.khead, end);
+    }
+
+private:
+    long map(int descriptor, io_uring_params& made) noexcept;
+
+    io_uring queues_{};
+    unsigned head_ = 0; // of the submission queue, as the kernel last left it
+    unsigned tail_ = 0; // of the submission queue, not yet shown to the kernel
+    unsigned entries_ = 0;
+    unsigned flags_ = 0;
+    int descriptor_ = -1;
+    int end_descriptor_ = -1;
+};
+
+inline io_uring_sqe& ring::next_entry() noexcept {
+    io_uring_sqe& entry = queues_.sq.sqes[tail_++ & queues_.sq.ring_mask];
+    entry = io_uring_sqe{};
+    return entry;
+}
+
+} // namespace sluice::platform::uring

@@ -1,0 +1,50 @@
+// A folder that exists as long as the object does, and short ways to make and look at files in it.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <stdlib.h>
+
+namespace sluice::test {
+
+class temp_folder {
+public:
+    /// Under /tmp, or under `parent`: /dev/shm for a file system in memory.
+    explicit temp_folder(const std::string& parent = std::filesystem::temp_directory_path()) {
+        std::string name = parent + "/sluice-XXXXXX";
+        if (::mkdtemp(name.data()) == nullptr)
+            throw std::runtime_error("no temporary folder under " + parent);
+        path_ = name;
+    }
+    temp_folder(const temp_folder&) = delete;
+    temp_folder& operator=(const temp_folder&) = delete;
+    ~temp_folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+
+    const std::filesystem::path& path() const noexcept { return path_; }
+    std::string operator/(std::string_view name) const { return (path_ / name).string(); }
+
+    /// Makes a file with this content; its path.
+    std::string make(std::string_view name, std::string_view content = "") const {
+        const std::string file = *this / name;
+        std::ofstream(file, std::ios::binary) << content;
+        return file;
+    }
+
+    static std::string content_of(const std::string& file) {
+        std::ifstream in(file, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+} // namespace sluice::test
