@@ -86,7 +86,8 @@ struct callback {
     static void attach(source_core& core, std::uint32_t version, Handler&& handler) {
         core.check_awaitable(version);
         store(core, std::move(handler));
-        if (!core.register_waiter(version, &run, nullptr))
+        bool registered = false;
+        if (!core.register_waiter(version, &run, nullptr, registered))
             core.post_done();
     }
 

@@ -28,7 +28,8 @@ error_code source_core::consume_code() noexcept {
 
 // RACE: abandon against the completer, on another thread or on this one.
 //  - not done, nobody claimed: `detached` is set; the completer sees it and recycles.
-//  - claimed, not done: the same; the publishing exchange sees it.
+//  - claimed, not done: the same; publishing sees it.
+//  - a continuation is registered, and not by this ticket: it is another ticket's result.
 //  - done, no continuation was registered: this side owns the core and recycles it.
 //  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation,
 //  which takes the
@@ -38,7 +39,7 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
     std::uint64_t seen = state_.load(std::memory_order_acquire);
     for (;;) {
         if (static_cast<std::uint32_t>(seen >> 32) != version ||
-            (seen & (consumed | detached)) != 0)
+            (seen & (consumed | detached)) != 0 || (!registered && (seen & waiting) != 0))
             return;
         if ((seen & done) != 0)
             break;
@@ -180,6 +181,8 @@ void source_core::second_use() { throw invalid_operation("value task awaited a s
 void source_core::not_takeable(std::uint64_t seen) {
     if ((seen & consumed) != 0)
         throw invalid_operation("value task consumed a second time");
+    if ((seen & waiting) != 0)
+        second_use();
     throw invalid_operation("result of a value task taken before its completion");
 }
 

@@ -37,12 +37,13 @@ public:
     //  - complete, then register: complete sets `done` and never touches the core again; register
     //  fails on `done`
     //    and the awaiting side goes on without suspending.
-    //  - register between claim and publish: register adds `waiting` to `claimed`; the publishing
-    //  exchange sees it and
-    //    delivers. Whoever comes second acts, exactly one does.
+    //  - register between claim and publish: register adds `waiting` to `claimed`; publishing sees
+    //  it and delivers. Whoever comes second acts, exactly one does.
     //  - detach (ticket dropped) is one more thing that can be registered: complete sees it and
     //  recycles.
-    // After its exchange a completer touches the core only when it delivers, and then the consumer
+    // Completing adds `done` and takes no bit away: `waiting` goes on saying that a continuation
+    // was registered, so that neither a second ticket nor the owner takes what is on its way to it.
+    // After its addition a completer touches the core only when it delivers, and then the consumer
     // cannot have it yet.
     static constexpr std::uint64_t waiting = 1;   ///< a continuation is registered
     static constexpr std::uint64_t claimed = 2;   ///< a completer is writing the result
@@ -76,24 +77,30 @@ public:
         return (checked(version, std::memory_order_acquire) & done) != 0;
     }
 
-    /// False: already done. Throws invalid_operation on stale and second use.
-    bool register_waiter(std::uint32_t version, waiter_function waiter, void* address) {
+    /// False: already done. Throws invalid_operation on stale and second use. `registered` is true
+    /// before another thread can resume, and false again when this returns false or throws.
+    bool register_waiter(std::uint32_t version, waiter_function waiter, void* address,
+                         bool& registered) {
         std::uint64_t seen = checked(version, std::memory_order_acquire);
         if ((seen & (waiting | consumed | detached)) != 0) [[unlikely]]
             second_use();
         waiter_ = waiter;
         address_ = address;
+        registered = true;
         while ((seen & done) == 0)
             if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel,
                                              std::memory_order_acquire))
                 return true;
+        registered = false;
         return false;
     }
 
-    /// Throws unless the result of this version is there and not yet taken.
-    void check_takeable(std::uint32_t version) const {
+    /// Throws unless the result of this version is there and may be taken: not yet taken, and not
+    /// on its way to a continuation, unless that is the one that asks.
+    void check_takeable(std::uint32_t version, bool by_continuation) const {
         const std::uint64_t seen = checked(version, std::memory_order_acquire);
-        if ((seen & (done | consumed)) != done) [[unlikely]]
+        const std::uint64_t mask = by_continuation ? done | consumed : done | consumed | waiting;
+        if ((seen & mask) != done) [[unlikely]]
             not_takeable(seen);
     }
     bool failed() const noexcept { return failed_; }
@@ -171,29 +178,25 @@ public:
 
     /// The result is written; `won` is what try_claim said.
     void publish(claim won) {
-        const std::uint64_t base = state_.load(std::memory_order_relaxed);
         if (won == claim::with_waiter) {
             // A core that waits and is claimed changes no more: a plain store does.
-            state_.store(base | done, std::memory_order_release);
+            state_.store(state_.load(std::memory_order_relaxed) | done, std::memory_order_release);
             deliver();
         } else {
-            settle(state_.exchange((base & ~(version_step - 1)) | done, std::memory_order_acq_rel));
+            complete_sole();
         }
     }
 
-    /// The result is written and nobody else could have completed: one exchange.
-    void complete_sole() {
-        const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
-        settle(state_.exchange(base | done, std::memory_order_acq_rel));
-    }
+    /// The result is written and nobody else can complete any more. An addition, because it is the
+    /// one read-modify-write that sets a bit and tells the others without a loop.
+    void complete_sole() { settle(state_.fetch_add(done, std::memory_order_acq_rel)); }
 
     /// The same from a loop: a continuation that may run inline on this very queue is handed to
     /// `after_batch`, so that every completion found together is done before the first continuation
     /// runs.
     template <class AfterBatch>
     void complete_in_batch(AfterBatch after_batch) noexcept {
-        const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
-        const std::uint64_t before = state_.exchange(base | done, std::memory_order_acq_rel);
+        const std::uint64_t before = state_.fetch_add(done, std::memory_order_acq_rel);
         if ((before & waiting) == 0) {
             if ((before & detached) != 0) [[unlikely]]
                 discard_unclaimed();

@@ -50,6 +50,18 @@ private:
     alignas(alignment) std::byte storage_[room];
 };
 
+/// Lets go of a core whose result was taken, also when moving it threw.
+class consuming {
+public:
+    explicit consuming(source_core& core) noexcept : core_(core) {}
+    ~consuming() { core_.consume(); }
+    consuming(const consuming&) = delete;
+    consuming& operator=(const consuming&) = delete;
+
+private:
+    source_core& core_;
+};
+
 /// Puts a result into a core and takes it out; specialised, with travels_in_word, for results that
 /// are handles.
 template <class T>
@@ -71,10 +83,12 @@ struct result_traits {
             std::memcpy(&value, &core.word, sizeof value);
             return value;
         } else {
-            T& held = static_cast<typed_core<T>&>(core).value();
-            T value(std::move(held));
-            std::destroy_at(&held);
-            return value;
+            struct destroying {
+                T& held;
+                ~destroying() { std::destroy_at(&held); }
+            };
+            const destroying scope{static_cast<typed_core<T>&>(core).value()};
+            return T(std::move(scope.held));
         }
     }
     static void discard(source_core& core) noexcept {
