@@ -46,11 +46,15 @@ struct callback {
             if (invoke)
                 std::move(handler)(code);
         } else {
-            T value = result_traits<T>::take(core);
-            core.consume();
+            T value = take_out(core);
             if (invoke)
                 std::move(handler)(code, std::move(value));
         }
+    }
+
+    static T take_out(source_core& core) {
+        const consuming scope(core);
+        return result_traits<T>::take(core);
     }
 
     static void call_with_error(Handler& handler, error_code code) {

@@ -63,8 +63,12 @@ public:
             return *this;
         }
         ~pooled_source() {
-            if (this->core_ != nullptr && this->let_go())
+            if (this->core_ == nullptr)
+                return;
+            if (this->let_go()) [[likely]]
                 pool_->give_back(*this->core_);
+            else
+                pool_->left_to_ticket();
         }
         pooled_source* operator->() noexcept { return this; }
 
@@ -101,6 +105,10 @@ private:
             const std::lock_guard lock(mutex_);
             put_into(shared_, core);
         }
+    }
+    void left_to_ticket() noexcept {
+        const std::lock_guard lock(mutex_);
+        ++shared_.returned;
     }
     void put_into(list& to, completion::typed_core<T>& core) noexcept {
         ++to.returned;

@@ -145,12 +145,16 @@ void source_core::discard_unclaimed() noexcept {
     consume();
 }
 
+// RACE: the owner that goes away against the consumer that takes the result (consume): both are one
+// read-modify-write, the second one recycles.
 bool source_core::leave_to_consumer() noexcept {
+    home_->retain(); // released by give_back; the owner's own reference ends with it
     std::uint64_t seen = state_.load(std::memory_order_acquire);
-    while ((seen & (waiting | consumed)) == waiting && !delivered_inline_)
+    while ((seen & consumed) == 0)
         if (state_.compare_exchange_weak(seen, seen | owner_gone, std::memory_order_acq_rel,
                                          std::memory_order_acquire))
             return true;
+    home_->release();
     return false;
 }
 

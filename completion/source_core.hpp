@@ -181,15 +181,19 @@ public:
         if (won == claim::with_waiter) {
             // A core that waits and is claimed changes no more: a plain store does.
             state_.store(state_.load(std::memory_order_relaxed) | done, std::memory_order_release);
-            deliver();
+            deliver(true);
         } else {
-            complete_sole();
+            settle(state_.fetch_add(done, std::memory_order_acq_rel), true);
         }
+    }
+    /// The same, not within a call of the owner, who may be letting go of the core meanwhile.
+    void publish_from_outside() {
+        settle(state_.fetch_add(done, std::memory_order_acq_rel), false);
     }
 
     /// The result is written and nobody else can complete any more. An addition, because it is the
     /// one read-modify-write that sets a bit and tells the others without a loop.
-    void complete_sole() { settle(state_.fetch_add(done, std::memory_order_acq_rel)); }
+    void complete_sole() { settle(state_.fetch_add(done, std::memory_order_acq_rel), false); }
 
     /// The same from a loop: a continuation that may run inline on this very queue is handed to
     /// `after_batch`, so that every completion found together is done before the first continuation
@@ -222,11 +226,16 @@ public:
         mode_ = own_mode_;
         delivered_inline_ = false;
         dropped_ = false;
+        issued_ = false;
         state_.store(next_version, std::memory_order_release);
     }
     std::uint64_t state() const noexcept { return state_.load(std::memory_order_acquire); }
-    bool
-    leave_to_consumer() noexcept; ///< the owner goes away; false: nobody waits, recycle at once
+    /// The owner hands out a ticket on this version.
+    void issue() noexcept { issued_ = true; }
+    /// Whether there is a ticket that has not taken its result. The owner asks.
+    bool ticket_is_out() const noexcept { return issued_ && (state() & consumed) == 0; }
+    /// The owner of a completed core goes away; false: the ticket is used up, recycle at once.
+    bool leave_to_consumer() noexcept;
 
     void disarm_deadline() noexcept {
         if (timer_.armed()) [[unlikely]]
@@ -256,17 +265,17 @@ private:
             stale_use();
         return seen;
     }
-    void settle(std::uint64_t before) {
+    void settle(std::uint64_t before, bool by_owner) {
         if ((before & waiting) != 0)
-            deliver();
-        else if ((before & (detached | owner_gone)) != 0) [[unlikely]]
+            deliver(by_owner);
+        else if ((before & detached) != 0) [[unlikely]]
             discard_unclaimed();
     }
-    void deliver() {
+    void deliver(bool by_owner) {
         resume_queue* queue = target_;
         if (mode_ == resume_mode::inline_ &&
             (queue == nullptr || (queue->running_here() && queue->spend(0)))) {
-            delivered_inline_ = true;
+            delivered_inline_ = by_owner;
             waiter_(*this, true);
         } else {
             queue->post(*this);
@@ -292,7 +301,8 @@ private:
     resume_mode own_mode_ = resume_mode::inline_;
     resume_mode mode_ = resume_mode::inline_;
     bool owned_ = false;            ///< a completion_source holds it
-    bool delivered_inline_ = false; ///< the consumer runs inside the completer's call
+    bool issued_ = false;           ///< the completion_source made a ticket
+    bool delivered_inline_ = false; ///< the consumer runs inside the owner's call that completes
     bool dropped_ = false;          ///< posted, and its ticket went away since
     bool failed_ = false;
     bool target_retained_ = false;
