@@ -147,7 +147,7 @@ std::size_t loop::fire_timers() {
     std::size_t fired = 0;
     while (!timers_.empty() && timers_.earliest() <= now) {
         timer_node& timer = timers_.pop();
-        timer.expired(timer);
+        timer.expired(timer, true);
         ++fired;
     }
     return fired;
@@ -163,11 +163,15 @@ void loop::run_after_batch(ready_node& node) noexcept {
 //  - pushed before the loop looked at `posted_`: the loop takes it and does not sleep.
 //  - pushed after: wake() ends the wait that is going on or the next one (see the backend's own
 //  RACE block).
+// The loop itself may be gone when another thread has run the node: every poster holds a reference,
+// by what it posts for.
 void loop::post_from_elsewhere(ready_node& node) noexcept {
     node.next = posted_.load(std::memory_order_relaxed);
     while (!posted_.compare_exchange_weak(node.next, &node, std::memory_order_seq_cst,
                                           std::memory_order_relaxed)) {
     }
+    if (orphaned_.load(std::memory_order_seq_cst)) [[unlikely]]
+        return drop_late_posts();
     backend_->wake();
 }
 

@@ -90,6 +90,7 @@ public:
 
     void arm(timer_node& timer, time_point when) override;
     void disarm(timer_node& timer) noexcept override { timers_.disarm(timer); }
+    bool has_timers() const noexcept override { return true; }
 
     void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept override;
@@ -132,7 +133,8 @@ private:
     std::int64_t read_clock() noexcept;
     bool out_of_work() const noexcept;
     std::size_t turn(time_point until, const bool* done);
-    void let_go_of(ready_node* first) noexcept;
+    static void let_go_of(ready_node* first) noexcept;
+    void drop_late_posts() noexcept;
 
     loop_options options_;
     std::unique_ptr<platform::backend> backend_;

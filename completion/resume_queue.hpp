@@ -67,6 +67,7 @@ public:
     /// Fires timer.expired on this queue at `when`. Only where running_here(), as disarm.
     virtual void arm(timer_node& timer, time_point when) = 0;
     virtual void disarm(timer_node& timer) noexcept = 0;
+    virtual bool has_timers() const noexcept = 0;
 
     /// Work that is not an operation: run() goes on while there is some. Any thread.
     virtual void work_started() noexcept {}

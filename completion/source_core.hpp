@@ -238,8 +238,17 @@ public:
     bool leave_to_consumer() noexcept;
 
     void disarm_deadline() noexcept {
-        if (timer_.armed()) [[unlikely]]
+        if (timer_.armed()) [[unlikely]] {
             home_->disarm(timer_);
+            timer_.in_use.store(false, std::memory_order_release);
+        }
+    }
+    /// Whether the home queue still has something of this core, from a deadline or a request of its
+    /// last operation. A tied core must not move to another queue. Any thread, while nobody has the
+    /// core.
+    bool tied() const noexcept {
+        return control_.wanted.load(std::memory_order_acquire) != 0 ||
+               timer_.in_use.load(std::memory_order_acquire);
     }
 
     resume_mode own_mode() const noexcept { return own_mode_; }
@@ -283,7 +292,10 @@ private:
     }
     static void run_posted(ready_node& self, bool invoke);
     static void run_control(ready_node& self, bool invoke);
-    static void deadline_expired(timer_node& timer);
+    static void deadline_expired(timer_node& timer, bool invoke);
+    void ask_home(std::uint32_t version, std::uint64_t what) noexcept;
+    void answer(std::uint64_t asked);
+    void start_timer(std::uint32_t version, time_point when);
     void discard_unclaimed() noexcept;
     void forget_failure() noexcept;
     void set_target(resume_queue& queue) noexcept;
@@ -307,8 +319,8 @@ private:
     bool failed_ = false;
     bool target_retained_ = false;
 
-    // What another thread asks of the home queue: the version and the reason; 0 while the node is
-    // not queued.
+    // What another thread asks of the home queue: the version and what; 0 when there is nothing to
+    // be answered and the node is not queued.
     struct control_node : ready_node {
         source_core* core = nullptr;
         std::atomic<std::uint64_t> wanted{0};
@@ -318,6 +330,7 @@ private:
     struct deadline_timer : timer_node {
         source_core* core = nullptr;
         std::uint32_t version = 0;
+        std::atomic<bool> in_use{false}; ///< armed, or its expiry is being handled
     };
     deadline_timer timer_;
 
@@ -327,10 +340,13 @@ private:
     friend void resume_coroutine(source_core& self, bool invoke);
 };
 
-/// The waiter function of a suspended coroutine.
+/// The waiter function of a suspended coroutine. One that is not resumed any more takes its result
+/// along when it is destroyed.
 inline void resume_coroutine(source_core& self, bool invoke) {
     if (invoke)
         std::coroutine_handle<>::from_address(self.address_).resume();
+    else
+        self.state_.fetch_and(~source_core::waiting, std::memory_order_acq_rel);
 }
 
 /// How a result of type T travels in a core: in `word` when it fits there, else in the typed core.

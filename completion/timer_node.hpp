@@ -13,7 +13,8 @@ struct timer_node {
 
     time_point when{};
     std::uint32_t index = not_armed; ///< place in the heap
-    void (*expired)(timer_node& self) = nullptr;
+    /// `invoke` false: the queue is shutting down; let go of what the timer holds.
+    void (*expired)(timer_node& self, bool invoke) = nullptr;
 
     bool armed() const noexcept { return index != not_armed; }
 };

@@ -103,16 +103,21 @@ class core_slab {
 public:
     static typed_core<T>* take(const source_core::verbs& kind) {
         {
-            std::lock_guard lock(mutex_);
-            if (typed_core<T>* core = free_; core != nullptr) {
-                free_ = core->next_free;
-                return core;
+            const std::lock_guard lock(mutex_);
+            typed_core<T>** at = &free_;
+            for (int tries = 16; *at != nullptr && tries > 0; --tries) {
+                typed_core<T>* const core = *at;
+                if (!core->tied()) [[likely]] {
+                    *at = core->next_free;
+                    return core;
+                }
+                at = &core->next_free;
             }
         }
         return new typed_core<T>(kind);
     }
     static void put(typed_core<T>& core) noexcept {
-        std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex_);
         core.next_free = free_;
         free_ = &core;
     }
