@@ -39,7 +39,7 @@ public:
     /// A source at a new version, with the pool's settings. It gives itself back when its handle is
     /// destroyed.
     pooled_source rent() {
-        if (queue_.queue().running_here()) [[likely]]
+        if (queue_.queue().alone_here()) [[likely]]
             return pooled_source(take_from(own_), *this);
         const std::lock_guard lock(mutex_);
         return pooled_source(take_from(shared_), *this);
@@ -99,7 +99,7 @@ private:
     }
     void give_back(completion::typed_core<T>& core) noexcept {
         core.own_mode(mode_);
-        if (queue_.queue().running_here()) [[likely]] {
+        if (queue_.queue().alone_here()) [[likely]] {
             put_into(own_, core);
         } else {
             const std::lock_guard lock(mutex_);

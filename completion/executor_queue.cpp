@@ -10,14 +10,14 @@ namespace sluice::completion {
 
 namespace {
 
-// The queue of one executor that is not native. Every node is one handler of that executor.
+// The queue of one executor that is not native. Every node is one handler of that executor, which
+// decides how many of them run at once; so there is no list here.
 class executor_queue final : public resume_queue {
 public:
     explicit executor_queue(const boost::asio::any_io_executor& executor) : executor_(executor) {}
 
-    void arm(timer_node&, time_point) override {
-        throw std::invalid_argument("deadlines need an executor of an io_runtime");
-    }
+    bool has_timers() const noexcept override { return false; }
+    void arm(timer_node&, time_point) override { throw std::logic_error("no timers here"); }
     void disarm(timer_node&) noexcept override {}
     void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept override {
@@ -43,10 +43,9 @@ private:
             queue_->release();
         }
         void operator()() {
-            const running_scope here(*queue_);
+            const running_scope here(*queue_, runners::several);
             ready_node& node = *std::exchange(node_, nullptr);
             node.run(node, true);
-            queue_->drain();
         }
 
     private:
@@ -54,18 +53,8 @@ private:
         ready_node* node_;
     };
 
-    // What was posted by this thread while it ran the node goes back to the executor: other work
-    // gets its turn.
-    void drain() {
-        while (ready_head_ != nullptr) {
-            ready_node& node = *ready_head_;
-            ready_head_ = node.next;
-            post_from_elsewhere(node);
-        }
-        ready_tail_ = nullptr;
-    }
-
     void post_from_elsewhere(ready_node& node) noexcept override {
+        const keep_alive scope(*this);
         boost::asio::post(executor_, handler(*this, node));
     }
 

@@ -163,9 +163,9 @@ void loop::run_after_batch(ready_node& node) noexcept {
 //  - pushed before the loop looked at `posted_`: the loop takes it and does not sleep.
 //  - pushed after: wake() ends the wait that is going on or the next one (see the backend's own
 //  RACE block).
-// The loop itself may be gone when another thread has run the node: every poster holds a reference,
-// by what it posts for.
+// What runs the node may end the loop before this returns, hence the reference.
 void loop::post_from_elsewhere(ready_node& node) noexcept {
+    const keep_alive scope(*this);
     node.next = posted_.load(std::memory_order_relaxed);
     while (!posted_.compare_exchange_weak(node.next, &node, std::memory_order_seq_cst,
                                           std::memory_order_relaxed)) {

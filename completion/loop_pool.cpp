@@ -104,7 +104,7 @@ void loop::end_operations() noexcept {
     if (forked())
         backend_->forget_after_fork();
     {
-        const running_scope here(*this);
+        const running_scope here(*this, runners::one);
         if (!forked()) {
             backend_->acquire(true);
             for (io_source *source = live_, *next = nullptr; source != nullptr; source = next) {
@@ -135,7 +135,7 @@ void loop::let_go_of(ready_node* first) noexcept {
 
 void loop::drop_posted() noexcept {
     {
-        const running_scope here(*this);
+        const running_scope here(*this, runners::one);
         do {
             take_posted();
             ready_node* const batch = std::exchange(batch_head_, nullptr);
