@@ -95,9 +95,7 @@ public:
     template <class Rep, class Period>
     value_task&& within(std::chrono::duration<Rep, Period> duration) && {
         if (kind_ == kind::ticket)
-            core_->arm_deadline(
-                version_, std::chrono::steady_clock::now() +
-                              std::chrono::ceil<std::chrono::steady_clock::duration>(duration));
+            core_->arm_deadline(version_, completion::time_after(duration));
         return std::move(*this);
     }
 
