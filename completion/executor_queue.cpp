@@ -1,9 +1,11 @@
 #include <sluice/completion/executor_queue.hpp>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 
 #include <atomic>
+#include <mutex>
 #include <stdexcept>
 
 namespace sluice::completion {
@@ -19,6 +21,19 @@ public:
     bool has_timers() const noexcept override { return false; }
     void arm(timer_node&, time_point) override { throw std::logic_error("no timers here"); }
     void disarm(timer_node&) noexcept override {}
+    // Spawned tasks keep the context running, as they do a loop.
+    void work_started() noexcept override {
+        const std::lock_guard lock(work_mutex_);
+        if (work_++ == 0)
+            tracked_ =
+                boost::asio::prefer(executor_, boost::asio::execution::outstanding_work_t::tracked);
+    }
+    void work_finished() noexcept override {
+        boost::asio::any_io_executor ended;
+        const std::lock_guard lock(work_mutex_);
+        if (--work_ == 0)
+            ended = std::exchange(tracked_, nullptr);
+    }
     void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept override {
         if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -59,6 +74,9 @@ private:
     }
 
     boost::asio::any_io_executor executor_;
+    std::mutex work_mutex_;
+    std::size_t work_ = 0;
+    boost::asio::any_io_executor tracked_; // while there is work
     std::atomic<int> references_{1};
 };
 
