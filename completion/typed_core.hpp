@@ -80,7 +80,7 @@ struct result_traits {
             return;
         } else if constexpr (travels_in_word<T>) {
             T value;
-            std::memcpy(&value, &core.word, sizeof value);
+            std::memcpy(static_cast<void*>(&value), &core.word, sizeof value);
             return value;
         } else {
             struct destroying {
