@@ -76,6 +76,7 @@ private:
     void look_after_abandoned() noexcept;
     void revive_stranded() noexcept;
     void send_to_threads(operation& op, path_taken path) noexcept;
+    void flush_threads() noexcept;
     void reap_threads(operation_list& finished) noexcept;
     void sleep_without_ring(clock::time_point until) noexcept;
     static void threads_finished(void* self) noexcept;

@@ -129,12 +129,23 @@ void uring_backend::send_to_threads(operation& op, path_taken path) noexcept {
     threads_->submit(op);
 }
 
+void uring_backend::flush_threads() noexcept {
+    if (threads_->in_flight() > 0)
+        threads_->flush();
+}
+
+// The threads call every way theirs; what would have gone through the ring is a fallback.
 void uring_backend::reap_threads(operation_list& finished) noexcept {
     const std::size_t before = threads_->in_flight();
     if (before == 0)
         return;
-    threads_->reap(finished);
+    operation_list arrived;
+    threads_->reap(arrived);
     in_flight_ -= before - threads_->in_flight();
+    for (operation* op = arrived.front(); op != nullptr; op = op->next)
+        if (op->code != opcode::call && (failed_ || (op->code > opcode::write && !can_sync_)))
+            op->path = path_taken::fallback;
+    finished.append(arrived);
 }
 
 void uring_backend::threads_finished(void* self) noexcept {
@@ -149,6 +160,7 @@ void uring_backend::signal_handle() noexcept {
 }
 
 void uring_backend::sleep_without_ring(clock::time_point until) noexcept {
+    flush_threads();
     timespec limit{};
     const bool endless = until == clock::time_point::max();
     if (!finished_.empty() || (!endless && !time_left(until, limit)))

@@ -2,6 +2,8 @@
 // so this belongs into a child process.
 #pragma once
 
+#include <ostream>
+
 namespace sluice::test {
 
 enum class refused_calls {
@@ -9,6 +11,10 @@ enum class refused_calls {
     setup_only, ///< existing rings go on
     enter_only,
 };
+
+inline std::ostream& operator<<(std::ostream& out, refused_calls which) {
+    return out << (which == refused_calls::all ? "all" : which == refused_calls::setup_only ? "setup" : "enter");
+}
 
 /// From now on every thread gets `error` from these calls. False when the filter could not be installed.
 bool refuse_io_uring(int error, refused_calls which = refused_calls::all);
