@@ -1,5 +1,5 @@
 # Builds the consumer both ways. The subproject compiles the library once more, unoptimised.
-if(SLUICE_SANITIZE)
+if(SLUICE_SEAMED_ONLY)
     return()
 endif()
 
