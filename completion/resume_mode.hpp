@@ -6,7 +6,8 @@
 namespace sluice {
 
 enum class resume_mode : std::uint8_t {
-    inline_, ///< on the thread that found the completion, if that runs the stream's executor; else posted
+    inline_, ///< on the thread that found the completion, if that runs the stream's executor; else
+             ///< posted
     queued,  ///< always posted to the executor
 };
 

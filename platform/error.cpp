@@ -22,7 +22,8 @@ const char* text_of(errc value) noexcept {
     case errc::exception: return "The operation ended with an exception";
     case errc::before_begin: return "The position would be before the beginning of the file";
     case errc::below_append_start:
-        return "The position or length would be below the length that the file had when it was opened to append";
+        return "The position or length would be below the length that the file had "
+               "when it was opened to append";
     case errc::sharing_violation: return "The file is in use in a way that the share mode forbids";
     }
     return "Unknown error of sluice";
@@ -87,8 +88,8 @@ error_code system_error_from(long raw_result) noexcept {
     return {static_cast<int>(-raw_result), boost::system::system_category()};
 }
 
-file_error::file_error(error_code code, const char* operation, std::shared_ptr<const std::string> path,
-                       std::size_t bytes_transferred)
+file_error::file_error(error_code code, const char* operation,
+                       std::shared_ptr<const std::string> path, std::size_t bytes_transferred)
     : system_error(code, operation), operation_(operation), path_(std::move(path)),
       text_(std::make_shared<const std::string>(describe(code, operation, path_.get()))),
       transferred_(bytes_transferred) {}

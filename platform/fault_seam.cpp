@@ -1,5 +1,5 @@
-// The script of a test and the counters of raw calls. CMake compiles this file into the seamed library alone,
-// so that a release carries no trace of the seam.
+// The script of a test and the counters of raw calls. CMake compiles this file into the seamed
+// library alone, so that a release carries no trace of the seam.
 #include <sluice/platform/fault_seam.hpp>
 
 #include <array>
@@ -29,8 +29,9 @@ script& the_script() noexcept {
 constexpr std::array<const char*, raw_call_count> names{
     "open", "open_cached", "close", "read", "write", "read_no_wait", "write_no_wait", "sync",
     "sync_data", "truncate", "allocate", "flock", "range_lock", "stat", "statfs", "seek", "unlink",
-    "advise", "set_flags", "poll", "event", "ring_setup", "ring_enter", "ring_register", "ring_probe",
-    "ring_read", "ring_write", "ring_sync", "ring_poll", "ring_cancel", "thread_start"};
+    "advise", "set_flags", "poll", "event", "ring_setup", "ring_enter", "ring_register",
+    "ring_probe", "ring_read", "ring_write", "ring_sync", "ring_poll", "ring_cancel",
+    "thread_start"};
 static_assert(names.back() != nullptr, "one name for each raw call");
 
 } // namespace

@@ -1,5 +1,5 @@
-// A value that any thread may read and write, when nobody relies on the order: memories and statistics.
-// Copyable, unlike std::atomic, and as cheap as a plain variable.
+// A value that any thread may read and write, when nobody relies on the order: memories and
+// statistics. Copyable, unlike std::atomic, and as cheap as a plain variable.
 #pragma once
 
 #include <atomic>

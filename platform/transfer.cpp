@@ -17,7 +17,8 @@ next_step finish(request& r, long result) noexcept {
     return next_step::finished;
 }
 
-// After progress a read was a success, only shorter; a write was not, and `done` tells how far it came.
+// After progress a read was a success, only shorter; a write was not, and `done` tells how far it
+// came.
 next_step fail(request& r, long error) noexcept {
     return finish(r, r.code == opcode::read && r.done > 0 ? static_cast<long>(r.done) : error);
 }
@@ -51,7 +52,8 @@ next_step after_error(request& r, long error, bool cancel_requested) noexcept {
         r.must_block = true;
         return try_again(r, error);
     case ECANCELED:
-        // Whether an append that was cancelled unasked has written is unknown: never write it twice.
+        // Whether an append that was cancelled unasked has written is unknown: never write it
+        // twice.
         if (cancel_requested || r.offset == own_position)
             return fail(r, error);
         return try_again(r, error);
@@ -91,7 +93,8 @@ next_step advance(request& r, long raw_result, bool cancel_requested) noexcept {
     const bool transfers = r.code == opcode::read || r.code == opcode::write;
     const next_step step = transfers ? advance_transfer(r, raw_result, cancel_requested)
                                      : advance_sync(r, raw_result, cancel_requested);
-    // Who asked for the end does not want the rest issued. Interrupted is how a cancelled io-wq call ends.
+    // Who asked for the end does not want the rest issued. Interrupted is how a cancelled io-wq
+    // call ends.
     if (step == next_step::again && cancel_requested)
         return fail(r, -ECANCELED);
     return step;

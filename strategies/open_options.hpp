@@ -1,5 +1,5 @@
-// What a stream is opened with. Trivially destructible on purpose: GCC 12 destroys owning aggregates twice when
-// they are temporaries of a co_await expression.
+// What a stream is opened with. Trivially destructible on purpose: GCC 12 destroys owning
+// aggregates twice when they are temporaries of a co_await expression.
 #pragma once
 
 #include <sluice/completion/resume_mode.hpp>
@@ -16,13 +16,14 @@ namespace sluice {
 struct open_options {
     file_mode mode = file_mode::open;
     file_access access = file_access::read;
-    std::optional<file_share> share{};                             ///< no lock is taken unless given
+    std::optional<file_share> share{}; ///< no lock is taken unless given
     file_options options = file_options::none;
-    std::size_t buffer_size = 4096;                                ///< bytes; 0 and 1: unbuffered
-    std::uint64_t preallocation_size = 0;                          ///< bytes reserved, the length unchanged
-    std::optional<std::filesystem::perms> create_permissions{};    ///< of a file that is made; 0666 & ~umask else
-    std::optional<resume_mode> resume{};                           ///< the runtime's default else
-    unsigned read_ahead = 0;                                       ///< buffers kept in flight
+    std::size_t buffer_size = 4096;       ///< bytes; 0 and 1: unbuffered
+    std::uint64_t preallocation_size = 0; ///< bytes reserved, the length unchanged
+    std::optional<std::filesystem::perms>
+        create_permissions{};            ///< of a file that is made; 0666 & ~umask else
+    std::optional<resume_mode> resume{}; ///< the runtime's default else
+    unsigned read_ahead = 0;             ///< buffers kept in flight
     unsigned write_behind = 0;
 };
 static_assert(std::is_trivially_destructible_v<open_options>);

@@ -38,7 +38,8 @@ bool reads_directly(const file_handle& file) noexcept {
 
 } // namespace
 
-// The flag is set after opening: open(O_CREAT | O_DIRECT) leaves the new file behind when it answers EINVAL.
+// The flag is set after opening: open(O_CREAT | O_DIRECT) leaves the new file behind when it
+// answers EINVAL.
 bool turn_on_direct(file_handle& file) noexcept {
     const int others = file.append ? O_APPEND : 0;
     if (!file.regular || sys::set_flags(file.descriptor, others | O_DIRECT) < 0)
@@ -56,8 +57,8 @@ std::size_t direct_alignment_of(const file_handle& file) noexcept {
     struct ::statx about {};
     const bool known = sys::stat_more(file.descriptor, STATX_DIOALIGN, about) == 0;
     if (known && has_alignments(about) && about.stx_dio_offset_align != 0)
-        return std::max({std::size_t{about.stx_dio_mem_align}, std::size_t{about.stx_dio_offset_align},
-                         sizeof(void*)});
+        return std::max<std::size_t>(
+            {about.stx_dio_mem_align, about.stx_dio_offset_align, sizeof(void*)});
     // Before 6.1, or a file system that does not say: its block size, which is never too small.
     return known && about.stx_blksize != 0 ? about.stx_blksize : 4096;
 }

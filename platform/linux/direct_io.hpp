@@ -1,5 +1,5 @@
-// Direct I/O: whether it works on a file is known only after a trial, since some file systems accept the
-// flag and refuse the read (overlayfs over squashfs: scylladb/seastar#3518).
+// Direct I/O: whether it works on a file is known only after a trial, since some file systems
+// accept the flag and refuse the read (overlayfs over squashfs: scylladb/seastar#3518).
 #pragma once
 
 #include <sluice/platform/posix/file_handle.hpp>

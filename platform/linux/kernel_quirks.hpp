@@ -1,5 +1,5 @@
-// What single kernels do wrong, in one table. A version only raises the suspicion; where the file can be
-// asked, its answer decides.
+// What single kernels do wrong, in one table. A version only raises the suspicion; where the file
+// can be asked, its answer decides.
 #pragma once
 
 namespace sluice::platform {

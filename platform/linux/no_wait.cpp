@@ -20,28 +20,39 @@ bool finish(request& r) noexcept {
     return true;
 }
 
-/// One call that could block, made here because the file has been fast. Never for what waits for a device.
+/// Whether this request could be made here at all. Never what waits for a device; and an append in
+/// two calls would not be one append any more.
+bool may_go_inline(const request& r, std::size_t limit) noexcept {
+    const bool whole = r.size - r.done <= limit || r.offset != own_position || r.done != 0;
+    return whole && !r.file->is_direct && !(r.code == opcode::write && r.file->synchronous);
+}
+
+/// Calls that could block, made here because the file has been fast: one, and after a short one the
+/// next.
 bool try_adaptively(request& r, std::size_t limit) noexcept {
+    if (!may_go_inline(r, limit))
+        return false;
     file_handle& file = *r.file;
-    const std::size_t left = r.size - r.done;
-    const std::size_t size = std::min(left, limit);
-    const bool writes = r.code == opcode::write;
-    // An append in two calls would not be one append any more.
-    const bool torn = size < left && r.offset == own_position && r.done == 0;
-    if (size == 0 || torn || file.is_direct || (writes && file.synchronous))
-        return false;
+    for (clock::time_point start = clock::now();;) {
+        const std::size_t left = r.size - r.done;
+        const std::size_t size = std::min(left, limit);
+        if (size == 0 || !file.inlining.allows(size, start))
+            return false;
+        const long raw = attempt_blocking(r, size);
+        const clock::time_point end = clock::now();
+        file.inlining.learn(size, start, end);
 
-    const clock::time_point start = clock::now();
-    if (!file.inlining.allows(size, start))
-        return false;
-    const long raw = attempt_blocking(r, size);
-    file.inlining.learn(size, start, clock::now());
-
-    if (raw == static_cast<long>(left)) [[likely]] {
-        r.done = r.size;
-        return finish(r);
+        if (raw == static_cast<long>(left)) [[likely]] {
+            r.done = r.size;
+            return finish(r);
+        }
+        if (advance(r, raw, false) == next_step::finished)
+            return true;
+        if (raw <= 0)
+            return false;
+        limit -= static_cast<std::size_t>(raw);
+        start = end;
     }
-    return advance(r, raw, false) == next_step::finished;
 }
 
 /// A 0 is the end of file, except on kernels that are known to lie: there the length decides.
@@ -54,7 +65,8 @@ bool is_end_of_file(const request& r) noexcept {
 }
 
 /// The read brought nothing (`raw` <= 0) for `size` bytes: end of file, or another way.
-[[gnu::noinline]] bool read_stopped(request& r, long raw, std::size_t size, inline_limits limits) noexcept {
+[[gnu::noinline]] bool read_stopped(request& r, long raw, std::size_t size,
+                                    inline_limits limits) noexcept {
     switch (-raw) {
     case 0: return size > 0 && is_end_of_file(r) && finish(r);
     case EOPNOTSUPP:
@@ -63,8 +75,8 @@ bool is_end_of_file(const request& r) noexcept {
         r.file->no_wait_reads = false;
         return limits.may_block && try_adaptively(r, limits.bytes);
     default:
-        // Not now, or an error; those are not believed from this call (spurious EIO: scylladb/scylla#3996),
-        // the way that may block tells.
+        // Not now, or an error; those are not believed from this call (spurious EIO:
+        // scylladb/scylla#3996), the way that may block tells.
         return false;
     }
 }
@@ -81,7 +93,8 @@ bool read_now(request& r, inline_limits limits) noexcept {
         }
         if (raw <= 0)
             return read_stopped(r, raw, size, limits);
-        // Short: the end of file, the end of what is cached, or the limit. The next call tells which.
+        // Short: the end of file, the end of what is cached, or the limit. The next call tells
+        // which.
         if (advance(r, raw, false) == next_step::finished)
             return true;
         limits.bytes -= static_cast<std::size_t>(raw);

@@ -1,4 +1,5 @@
-// Opening without waiting for a disk: the name is looked up in the cache of directory entries alone.
+// Opening without waiting for a disk: the name is looked up in the cache of directory entries
+// alone.
 #include <sluice/platform/posix/describe_file.hpp>
 #include <sluice/platform/posix/open_flags.hpp>
 #include <sluice/platform/posix/system_calls.hpp>
@@ -9,18 +10,19 @@ namespace sluice::platform {
 
 namespace {
 
-/// False once the system refused: no openat2 (before 5.6), no RESOLVE_CACHED (before 5.12), a filter
-/// that forbids the call, or no /proc.
+/// False once the system refused: no openat2 (before 5.6), no RESOLVE_CACHED (before 5.12), a
+/// filter that forbids the call, or no /proc.
 relaxed<bool> cached_opens_work{true};
 
 bool may_be_cached(const open_request& wanted) noexcept {
-    const bool confined_wrongly = has(wanted.options, file_options::beneath) && wanted.path[0] == '/';
-    return wanted.mode == file_mode::open && !wanted.share_given && wanted.preallocation_size == 0 &&
-           !has(wanted.options, file_options::direct) && !confined_wrongly;
+    const bool changes = wanted.mode != file_mode::open || wanted.preallocation_size != 0;
+    const bool waits = wanted.share_given || has(wanted.options, file_options::direct);
+    const bool leaves = has(wanted.options, file_options::beneath) && wanted.path[0] == '/';
+    return !changes && !waits && !leaves;
 }
 
-/// Finds the file in the cache without opening it (O_PATH): to open a FIFO would wait for its other end, and
-/// to do it with O_NONBLOCK would break the pipe of a writer that waits for a reader.
+/// Finds the file in the cache without opening it (O_PATH): to open a FIFO would wait for its other
+/// end, and to do it with O_NONBLOCK would break the pipe of a writer that waits for a reader.
 long find_now(const open_request& wanted) noexcept {
     struct open_how how {};
     how.flags = O_PATH | O_CLOEXEC;

@@ -35,8 +35,9 @@ long attempt_without_waiting(request& r, std::size_t size) noexcept {
 /// Just after poll said yes.
 long attempt_when_ready(request& r, std::size_t size) noexcept {
     // A pipe that polls writable takes this much without waiting, and so does what imitates one.
-    const std::size_t promised = r.code == opcode::write ? std::min<std::size_t>(size, PIPE_BUF) : size;
-    return attempt_blocking(r, promised);
+    if (r.code == opcode::write)
+        size = std::min<std::size_t>(size, PIPE_BUF);
+    return attempt_blocking(r, size);
 }
 
 bool is_ready(const request& r) noexcept {

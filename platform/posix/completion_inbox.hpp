@@ -1,5 +1,6 @@
-// Finished operations on their way from workers and pollers to the one thread that reaps. Lock-free, without
-// allocation: the list is linked through operation::next. Any thread pushes, one thread drains.
+// Finished operations on their way from workers and pollers to the one thread that reaps.
+// Lock-free, without allocation: the list is linked through operation::next. Any thread pushes, one
+// thread drains.
 #pragma once
 
 #include <sluice/platform/operation_list.hpp>
@@ -11,15 +12,16 @@ namespace sluice::platform {
 
 class completion_inbox {
 public:
-    /// `wake(owner)` is called on the pushing thread when an empty inbox got something. It makes the owner
-    /// look; it must not touch the operation.
+    /// `wake(owner)` is called on the pushing thread when an empty inbox got something. It makes
+    /// the owner look; it must not touch the operation.
     using wake_function = void (*)(void* owner) noexcept;
 
     completion_inbox(wake_function wake, void* owner) noexcept : wake_(wake), owner_(owner) {}
     completion_inbox(const completion_inbox&) = delete;
     completion_inbox& operator=(const completion_inbox&) = delete;
 
-    /// Hands over: the operation belongs to the owner from here on, and may be gone when this returns.
+    /// Hands over: the operation belongs to the owner from here on, and may be gone when this
+    /// returns.
     void push(operation& op) noexcept {
         operation* head = head_.load(std::memory_order_relaxed);
         do
@@ -52,7 +54,8 @@ public:
     }
 
 private:
-    // Sequentially consistent where it is published and asked for: the owner's sleeping flag is the other half.
+    // Sequentially consistent where it is published and asked for: the owner's sleeping flag is the
+    // other half.
     std::atomic<operation*> head_{nullptr};
     wake_function wake_;
     void* owner_;

@@ -12,8 +12,8 @@ namespace sluice::platform {
 
 namespace {
 
-// File systems without a block device of their own that still answer from this machine. From linux/magic.h,
-// which does not have all of them.
+// File systems without a block device of their own that still answer from this machine. From
+// linux/magic.h, which does not have all of them.
 constexpr std::array<std::uint32_t, 10> local_file_systems{
     0x01021994, // tmpfs
     0x858458f6, // ramfs
@@ -33,7 +33,8 @@ void take_description(file_handle& file, const struct ::stat& about) noexcept {
     file.regular = S_ISREG(about.st_mode);
     file.block_backed = ::major(about.st_dev) != 0;
     file.seekable = file.regular || sys::seek(file.descriptor, 0, SEEK_CUR) >= 0;
-    // Direct reads wait for the device even under RWF_NOWAIT; sockets and pipes can say "not now" both ways.
+    // Direct reads wait for the device even under RWF_NOWAIT; sockets and pipes can say "not now"
+    // both ways.
     file.no_wait_reads = !file.is_direct;
     file.no_wait_writes = !file.seekable;
 }

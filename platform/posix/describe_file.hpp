@@ -1,4 +1,5 @@
-// What a descriptor is: one fstat, and one lseek where the kind of file does not tell whether it seeks.
+// What a descriptor is: one fstat, and one lseek where the kind of file does not tell whether it
+// seeks.
 #pragma once
 
 #include <sluice/platform/posix/file_handle.hpp>

@@ -1,6 +1,6 @@
-// An open file of a POSIX system: the descriptor, what it can do, and what was learnt about it. Opening
-// follows the open table of the reference; every function here may block and belongs on a worker, except
-// where its name says "now".
+// An open file of a POSIX system: the descriptor, what it can do, and what was learnt about it.
+// Opening follows the open table of the reference; every function here may block and belongs on a
+// worker, except where its name says "now".
 #pragma once
 
 #include <sluice/platform/adaptive_inlining.hpp>
@@ -29,7 +29,7 @@ struct file_handle {
     bool block_backed = false;    ///< on a file system with a block device of its own: a local one
     relaxed<bool> no_wait_reads{true};   ///< false once it answered that it cannot say "not now"
     relaxed<bool> no_wait_writes{false}; ///< true where writes can say "not now"
-    relaxed<bool> wrote{false};          ///< something was written through it: closing may take time
+    relaxed<bool> wrote{false};          ///< something was written through it
     adaptive_inlining inlining;   ///< for calls that cannot say "not now"
 
     bool is_open() const noexcept { return descriptor >= 0; }
@@ -46,7 +46,8 @@ struct open_request {
     unsigned create_permissions = 0666;
 };
 
-/// What open did: 0 or -errno; and the step that failed, for the text ("open", "lock", "truncate", "preallocate").
+/// What open did: 0 or -errno; and the step that failed, for the text ("open", "lock", "truncate",
+/// "preallocate").
 struct open_outcome {
     long result = 0;
     const char* step = "open";
@@ -57,23 +58,28 @@ struct open_outcome {
 
 /// Opens. On failure nothing stays open and a file made by this call is removed again.
 open_outcome open_file(const open_request& wanted, file_handle& file) noexcept;
-/// The same without waiting for a disk: false when it cannot be known now; nothing was changed then.
+/// The same without waiting for a disk: false when it cannot be known now; nothing was changed
+/// then.
 bool try_open_now(const open_request& wanted, file_handle& file, open_outcome& outcome) noexcept;
 /// Describes a descriptor that somebody else opened. Never closes it. 0 or -errno.
-long adopt_descriptor(int descriptor, file_access access, file_handle& file, std::uint64_t& position) noexcept;
+long adopt_descriptor(int descriptor, file_access access, file_handle& file,
+                      std::uint64_t& position) noexcept;
 
-long close_file(file_handle& file, const char* path) noexcept;      ///< removes the name, unlocks, closes: once
+/// Removes the name, unlocks, closes: once.
+long close_file(file_handle& file, const char* path) noexcept;
 /// Whether close(2) of this file may be called on a loop thread.
 bool closes_fast(const file_handle& file) noexcept;
 long length_of(const file_handle& file) noexcept;
 long set_length_of(file_handle& file, std::uint64_t length) noexcept;
-long own_position_of(const file_handle& file) noexcept;             ///< the system's offset: end of the last append
+/// The system's offset: the end of the last append.
+long own_position_of(const file_handle& file) noexcept;
 long set_own_position_of(const file_handle& file, std::uint64_t position) noexcept;
 long lock_range(const file_handle& file, std::uint64_t offset, std::uint64_t length) noexcept;
 long unlock_range(const file_handle& file, std::uint64_t offset, std::uint64_t length) noexcept;
 std::size_t direct_alignment_of(const file_handle& file) noexcept;
 
-/// Finishes a read, write or sync on the calling thread, waiting as long as it takes. Sets r.result.
+/// Finishes a read, write or sync on the calling thread, waiting as long as it takes. Sets
+/// r.result.
 void perform_blocking(request& r) noexcept;
 
 } // namespace sluice::platform

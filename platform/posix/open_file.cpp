@@ -1,5 +1,6 @@
-// The open sequence of the reference: open, lock, describe, check the name, advise, cut, reserve, direct.
-// It may wait: for the disk, and for the other end when the path is a FIFO. It belongs on a worker.
+// The open sequence of the reference: open, lock, describe, check the name, advise, cut, reserve,
+// direct. It may wait: for the disk, and for the other end when the path is a FIFO. It belongs on a
+// worker.
 #include <sluice/platform/linux/direct_io.hpp>
 #include <sluice/platform/posix/describe_file.hpp>
 #include <sluice/platform/posix/open_flags.hpp>
@@ -12,7 +13,8 @@ namespace sluice::platform {
 
 namespace {
 
-/// How often the name may move away under an exclusive open before that is called a sharing violation.
+/// How often the name may move away under an exclusive open before that is called a sharing
+/// violation.
 constexpr int most_reopens = 64;
 /// How often the kernel may answer that a confined walk raced with a rename.
 constexpr int most_walks = 16;
@@ -56,9 +58,11 @@ long open_path(const open_request& wanted, int flags) noexcept {
     return opened;
 }
 
-/// Opens and tells whether the file is new, which only O_EXCL can: asked first, then without creating.
+/// Opens and tells whether the file is new, which only O_EXCL can: asked first, then without
+/// creating.
 long open_telling(const open_request& wanted, int flags, bool& created) noexcept {
-    // A dangling link exists for O_EXCL and is missing without O_CREAT; and the file may come and go.
+    // A dangling link exists for O_EXCL and is missing without O_CREAT; and the file may come and
+    // go.
     for (int round = 0; round < 3; ++round) {
         long opened = open_path(wanted, flags | O_EXCL);
         created = opened >= 0;

@@ -34,7 +34,8 @@ int mode_flags(file_mode mode, bool locks) noexcept {
 int open_flags_for(const open_request& wanted) noexcept {
     const bool inherited = wanted.share_given && has(wanted.share, file_share::inheritable);
     // A terminal that is opened must not become the controlling one.
-    int flags = access_flags(wanted.access) | mode_flags(wanted.mode, wanted.share_given) | O_NOCTTY;
+    int flags = access_flags(wanted.access) | O_NOCTTY;
+    flags |= mode_flags(wanted.mode, wanted.share_given);
     if (!inherited)
         flags |= O_CLOEXEC;
     if (has(wanted.options, file_options::write_through))

@@ -19,11 +19,12 @@ namespace {
 
 // operation::stage while the poller has the operation; guarded by the poller's mutex.
 constexpr std::uint8_t waiting = 1;
-constexpr std::uint8_t attempting = 2;           ///< the poller's thread is in the call, without the mutex
+constexpr std::uint8_t attempting = 2;           ///< the thread is in the call, unlocked
 constexpr std::uint8_t attempting_cancelled = 3; ///< the same, and it is the last attempt
 constexpr std::uint8_t over = 4;
 
-/// One attempt copies at most this much, one file gets at most so many before the others have their turn.
+/// One attempt copies at most this much, one file gets at most so many before the others have their
+/// turn.
 constexpr std::size_t largest_attempt = 256 * 1024;
 constexpr int most_attempts = 16;
 
@@ -76,13 +77,13 @@ long poller::state::open() noexcept {
     event.data.fd = wake_mark;
     if (const long failed = sys::epoll_change(epoll, EPOLL_CTL_ADD, wake, event); failed < 0)
         return failed;
-    return start_thread(
-        thread, "sluice-poller", [](void* self) noexcept { static_cast<state*>(self)->run(); }, this);
+    const auto body = [](void* self) noexcept { static_cast<state*>(self)->run(); };
+    return start_thread(thread, "sluice-poller", body, this);
 }
 
-/// Asks for one report on what is waited for, also while the thread is inside epoll_wait. A registration that
-/// is left over from an operation that was cancelled, or from a file that had this number before, costs at
-/// most a needless attempt, which does not wait.
+/// Asks for one report on what is waited for, also while the thread is inside epoll_wait. A
+/// registration that is left over from an operation that was cancelled, or from a file that had
+/// this number before, costs at most a needless attempt, which does not wait.
 long poller::state::arm(int descriptor) noexcept {
     watch& file = watches[descriptor];
     ::epoll_event event{};
@@ -112,9 +113,10 @@ void poller::state::finish(operation& op) noexcept {
 /// One attempt, made without the mutex. True: worth another one now.
 bool poller::state::attempt(std::unique_lock<std::mutex>& lock, operation& op) noexcept {
     // RACE: cancel() against an attempt that is going on.
-    //   attempting | call returns | cancel: the mutex is taken first by either; if by cancel, the mark below is
-    //     seen and this attempt is the last; if by us, the operation is over or waiting again before cancel
-    //     looks.
+    //   attempting | call returns | cancel: the mutex is taken first by either; if by cancel, the
+    //   mark below is
+    //     seen and this attempt is the last; if by us, the operation is over or waiting again
+    //     before cancel looks.
     //   The bytes that the call transferred are reported either way: advance() knows of the mark.
     op.stage = attempting;
     op.ready = true;
@@ -242,7 +244,8 @@ bool poller::cancel(operation& op) noexcept {
 void poller::forget_after_fork() noexcept {
     if (state_ == nullptr)
         return;
-    // The child's descriptors stand for the parent's epoll: closed, never changed. The rest is the parent's.
+    // The child's descriptors stand for the parent's epoll: closed, never changed. The rest is the
+    // parent's.
     state* const old = state_.release();
     sys::close(old->epoll);
     sys::close(old->wake);

@@ -13,8 +13,8 @@ constexpr std::uint32_t cifs_magic = 0xff534d42;
 constexpr std::uint32_t smb_magic = 0x517b;
 constexpr std::uint32_t smb2_magic = 0xfe534d42;
 
-// A shared lock on a file that is open for writing makes such a server drop the writes and report success
-// (dotnet/runtime#44546).
+// A shared lock on a file that is open for writing makes such a server drop the writes and report
+// success (dotnet/runtime#44546).
 bool loses_writes_under_shared_lock(const file_handle& file) noexcept {
     struct ::statfs about {};
     if (sys::stat_file_system(file.descriptor, about) < 0)
@@ -40,7 +40,8 @@ long take_share_lock(file_handle& file, file_share share) noexcept {
         sys::uninterrupted([&]() noexcept { return sys::lock_whole(file.descriptor, operation); });
     if (locked == -EWOULDBLOCK)
         return locked;
-    // Whatever else a file system answers (EACCES, ENOLCK, ENOTSUP): the lock is advisory, best effort.
+    // Whatever else a file system answers (EACCES, ENOLCK, ENOTSUP): the lock is advisory, best
+    // effort.
     file.unlocks = file.share_enforced = locked == 0;
     return 0;
 }

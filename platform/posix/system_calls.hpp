@@ -1,5 +1,6 @@
-// Every raw system call of the POSIX and Linux code, one thin function each: a count or -errno comes back,
-// errno itself is never looked at elsewhere, and all pass the fault seam. Nothing here retries or decides.
+// Every raw system call of the POSIX and Linux code, one thin function each: a count or -errno
+// comes back, errno itself is never looked at elsewhere, and all pass the fault seam. Nothing here
+// retries or decides.
 #pragma once
 
 #include <sluice/platform/fault_seam.hpp>
@@ -30,7 +31,8 @@ inline long refusal(int error) noexcept {
     return -static_cast<long>(error);
 }
 
-// --- opening and closing -------------------------------------------------------------------------------
+// --- opening and closing
+// -------------------------------------------------------------------------------
 
 inline long open(const char* path, int flags, unsigned permissions) noexcept {
     return pass({raw_call::open}, [=](std::size_t) noexcept {
@@ -64,7 +66,8 @@ inline long set_flags(int descriptor, int flags) noexcept {
                 [=](std::size_t) noexcept { return answer(::fcntl(descriptor, F_SETFL, flags)); });
 }
 
-// --- transfers -----------------------------------------------------------------------------------------
+// --- transfers
+// -----------------------------------------------------------------------------------------
 
 inline long read(int descriptor, std::byte* data, std::size_t size) noexcept {
     return pass({raw_call::read, descriptor, size},
@@ -76,7 +79,8 @@ inline long write(int descriptor, const std::byte* data, std::size_t size) noexc
                 [=](std::size_t n) noexcept { return answer(::write(descriptor, data, n)); });
 }
 
-inline long read_at(int descriptor, std::byte* data, std::size_t size, std::uint64_t offset) noexcept {
+inline long read_at(int descriptor, std::byte* data, std::size_t size,
+                    std::uint64_t offset) noexcept {
     return pass({raw_call::read, descriptor, size, offset}, [=](std::size_t n) noexcept {
         return answer(::pread(descriptor, data, n, static_cast<off_t>(offset)));
     });
@@ -90,16 +94,17 @@ inline long write_at(int descriptor, const std::byte* data, std::size_t size,
 }
 
 /// preadv2 with `flags` (RWF_...); own_position, which is -1, means the file's own offset here too.
-inline long read_with(int descriptor, std::byte* data, std::size_t size, std::uint64_t offset, int flags,
-                      raw_call name = raw_call::read_no_wait) noexcept {
+inline long read_with(int descriptor, std::byte* data, std::size_t size, std::uint64_t offset,
+                      int flags, raw_call name = raw_call::read_no_wait) noexcept {
     return pass({name, descriptor, size, offset}, [=](std::size_t n) noexcept {
         const iovec part{data, n};
         return answer(::preadv2(descriptor, &part, 1, static_cast<off_t>(offset), flags));
     });
 }
 
-inline long write_with(int descriptor, const std::byte* data, std::size_t size, std::uint64_t offset,
-                       int flags, raw_call name = raw_call::write_no_wait) noexcept {
+inline long write_with(int descriptor, const std::byte* data, std::size_t size,
+                       std::uint64_t offset, int flags,
+                       raw_call name = raw_call::write_no_wait) noexcept {
     return pass({name, descriptor, size, offset}, [=](std::size_t n) noexcept {
         const iovec part{const_cast<std::byte*>(data), n};
         return answer(::pwritev2(descriptor, &part, 1, static_cast<off_t>(offset), flags));
@@ -116,11 +121,13 @@ inline long sync_data(int descriptor) noexcept {
                 [=](std::size_t) noexcept { return answer(::fdatasync(descriptor)); });
 }
 
-// --- the file itself -----------------------------------------------------------------------------------
+// --- the file itself
+// -----------------------------------------------------------------------------------
 
 inline long stat(int descriptor, struct ::stat& about) noexcept {
-    return pass({raw_call::stat, descriptor},
-                [descriptor, &about](std::size_t) noexcept { return answer(::fstat(descriptor, &about)); });
+    return pass({raw_call::stat, descriptor}, [descriptor, &about](std::size_t) noexcept {
+        return answer(::fstat(descriptor, &about));
+    });
 }
 
 inline long stat_path(const char* path, struct ::stat& about) noexcept {
@@ -146,7 +153,8 @@ inline long truncate(int descriptor, std::uint64_t length) noexcept {
     });
 }
 
-inline long allocate(int descriptor, int mode, std::uint64_t offset, std::uint64_t length) noexcept {
+inline long allocate(int descriptor, int mode, std::uint64_t offset,
+                     std::uint64_t length) noexcept {
     return pass({raw_call::allocate, descriptor, 0, offset}, [=](std::size_t) noexcept {
         return answer(::fallocate(descriptor, mode, static_cast<off_t>(offset),
                                   static_cast<off_t>(length)));
@@ -164,7 +172,8 @@ inline long advise(int descriptor, int advice) noexcept {
     });
 }
 
-// --- locks ---------------------------------------------------------------------------------------------
+// --- locks
+// ---------------------------------------------------------------------------------------------
 
 inline long lock_whole(int descriptor, int operation) noexcept {
     return pass({raw_call::flock, descriptor},
@@ -178,7 +187,8 @@ inline long lock_range(int descriptor, const struct ::flock& range) noexcept {
     });
 }
 
-// --- waiting -------------------------------------------------------------------------------------------
+// --- waiting
+// -------------------------------------------------------------------------------------------
 
 /// ppoll of one descriptor; `timeout` null: as long as it takes.
 inline long poll_one(int descriptor, short events, const timespec* timeout) noexcept {
@@ -189,7 +199,8 @@ inline long poll_one(int descriptor, short events, const timespec* timeout) noex
 }
 
 inline long epoll_new() noexcept {
-    return pass({raw_call::poll}, [](std::size_t) noexcept { return answer(::epoll_create1(EPOLL_CLOEXEC)); });
+    return pass({raw_call::poll},
+                [](std::size_t) noexcept { return answer(::epoll_create1(EPOLL_CLOEXEC)); });
 }
 
 inline long epoll_change(int epoll, int operation, int descriptor, ::epoll_event event) noexcept {
@@ -199,13 +210,15 @@ inline long epoll_change(int epoll, int operation, int descriptor, ::epoll_event
 }
 
 inline long epoll_wait(int epoll, ::epoll_event* events, int count) noexcept {
-    return pass({raw_call::poll, epoll},
-                [=](std::size_t) noexcept { return answer(::epoll_wait(epoll, events, count, -1)); });
+    return pass({raw_call::poll, epoll}, [=](std::size_t) noexcept {
+        return answer(::epoll_wait(epoll, events, count, -1));
+    });
 }
 
 inline long event_new() noexcept {
-    return pass({raw_call::event},
-                [](std::size_t) noexcept { return answer(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); });
+    return pass({raw_call::event}, [](std::size_t) noexcept {
+        return answer(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    });
 }
 
 inline long event_signal(int descriptor) noexcept {

@@ -7,6 +7,7 @@
 #include <sluice/platform/posix/worker_pool.hpp>
 #include <sluice/platform/transfer.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <cerrno>
@@ -34,14 +35,14 @@ bool may_never_answer(const operation& op) noexcept {
 class thread_backend final : public backend {
 public:
     thread_backend(const backend_options& options, backend_info info)
-        : info_(std::move(info)), most_running_(options.max_in_flight == 0 ? 1 : options.max_in_flight),
+        : info_(std::move(info)), most_running_(std::max(options.max_in_flight, 1u)),
           inbox_(&thread_backend::wake_up, this), workers_(options.worker_threads) {
         info_.kind = backend_kind::threads;
     }
     /// Part of another backend, which is woken instead.
-    thread_backend(const backend_options& options, backend_info info, completion_inbox::wake_function wake_owner,
-                   void* owner)
-        : info_(std::move(info)), most_running_(options.max_in_flight == 0 ? 1 : options.max_in_flight),
+    thread_backend(const backend_options& options, backend_info info,
+                   completion_inbox::wake_function wake_owner, void* owner)
+        : info_(std::move(info)), most_running_(std::max(options.max_in_flight, 1u)),
           inbox_(wake_owner, owner), workers_(options.worker_threads) {
         info_.kind = backend_kind::threads;
     }
@@ -61,7 +62,9 @@ public:
     void forget_after_fork() noexcept override;
 
 private:
-    static void wake_up(void* self) noexcept { static_cast<thread_backend*>(self)->event_.notify(); }
+    static void wake_up(void* self) noexcept {
+        static_cast<thread_backend*>(self)->event_.notify();
+    }
 
     void finish_here(operation& op, long raw_result) noexcept;
 
@@ -163,7 +166,8 @@ void thread_backend::forget_after_fork() noexcept {
     woken_ = false;
 }
 
-/// Ends an operation that nobody else has, on the way that all take: wait() and the watcher notice it.
+/// Ends an operation that nobody else has, on the way that all take: wait() and the watcher notice
+/// it.
 void thread_backend::finish_here(operation& op, long raw_result) noexcept {
     advance(op, raw_result, true);
     op.home = over;

@@ -27,10 +27,11 @@ void wake_event::notify() noexcept {
 
 // Written first, then flagged. RACE with clear_watched():
 //   write | flag | clear: taken back.
-//   write | clear (sees no flag) | flag: stays readable, the watcher comes once more and takes it back then.
-//   clear takes the flag of an earlier signal and reads | in between this write: the read took both; the flag
-//     that follows makes a later clear read nothing, which does no harm. The work was published before the
-//     write, and the owner looks for it after clearing.
+//   write | clear (sees no flag) | flag: stays readable, the watcher comes once more and takes it
+//   back then. clear takes the flag of an earlier signal and reads | in between this write: the
+//   read took both; the flag
+//     that follows makes a later clear read nothing, which does no harm. The work was published
+//     before the write, and the owner looks for it after clearing.
 void wake_event::signal() noexcept {
     sys::uninterrupted([this]() noexcept { return sys::event_signal(descriptor_); });
     signalled_.store(true, std::memory_order_release);

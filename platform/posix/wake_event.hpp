@@ -1,5 +1,5 @@
-// How other threads wake the one that reaps: an eventfd, written only when that thread sleeps or when somebody
-// else (a reactor) watches the descriptor.
+// How other threads wake the one that reaps: an eventfd, written only when that thread sleeps or
+// when somebody else (a reactor) watches the descriptor.
 #pragma once
 
 #include <atomic>
@@ -16,19 +16,22 @@ public:
     wake_event& operator=(const wake_event&) = delete;
     ~wake_event();
 
-    /// Any thread, after it published something (sequentially consistent) that the owner will look for.
+    /// Any thread, after it published something (sequentially consistent) that the owner will look
+    /// for.
     void notify() noexcept;
 
-    /// The owner: sleeps until notify or `until`, unless has_work() says that there is something already.
+    /// The owner: sleeps until notify or `until`, unless has_work() says that there is something
+    /// already.
     template <class HasWork>
     void sleep(clock::time_point until, HasWork has_work) noexcept {
-        // RACE: sleep() against publish-and-notify(). Both sides write first and look second, all four
-        // sequentially consistent, so at least one sees the other:
+        // RACE: sleep() against publish-and-notify(). Both sides write first and look second, all
+        // four sequentially consistent, so at least one sees the other:
         //   owner: sleeping_ = true | owner: has_work() | other: publish | other: sleeping_?
         //     the other sees true and writes the eventfd: ppoll returns.
         //   other: publish | other: sleeping_? | owner: sleeping_ = true | owner: has_work()
         //     the other sees false and writes nothing; the owner sees the work and does not sleep.
-        //   any mix of the two: both see each other; the eventfd is written for nothing, and the next
+        //   any mix of the two: both see each other; the eventfd is written for nothing, and the
+        //   next
         //     sleep returns early once.
         sleeping_.store(true, std::memory_order_seq_cst);
         if (!has_work())
@@ -41,7 +44,8 @@ public:
     /// The owner, before it looks for work: takes back the readability of a watched descriptor.
     void clear_watched() noexcept;
 
-    /// In the child of a fork: an eventfd of its own under the same number; the old one is the parent's too.
+    /// In the child of a fork: an eventfd of its own under the same number; the old one is the
+    /// parent's too.
     void forget_after_fork() noexcept;
 
 private:

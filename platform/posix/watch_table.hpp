@@ -1,5 +1,6 @@
-// What the poller knows of each descriptor: who waits for it to become readable, who for writable. Found by the
-// descriptor's number; addresses are stable, and memory is taken for new ranges of numbers only.
+// What the poller knows of each descriptor: who waits for it to become readable, who for writable.
+// Found by the descriptor's number; addresses are stable, and memory is taken for new ranges of
+// numbers only.
 #pragma once
 
 #include <sluice/platform/operation_list.hpp>

@@ -63,7 +63,8 @@ struct worker_pool::state {
         return op;
     }
 
-    /// With the mutex held: as many threads as there are operations without one, while any can be started.
+    /// With the mutex held: as many threads as there are operations without one, while any can be
+    /// started.
     void start_needed(unsigned limit) noexcept {
         std::size_t missing = queue_length > idle ? queue_length - idle : 0;
         for (; missing > 0 && threads.size() < limit; --missing) {
@@ -93,7 +94,8 @@ struct worker_pool::state {
     void hand_over(std::unique_lock<std::mutex>& lock, std::size_t count, unsigned limit) noexcept {
         start_needed(limit);
         if (threads.empty()) {
-            // No thread at all could be started: late is better than never. The next submission tries again.
+            // No thread at all could be started: late is better than never. The next submission
+            // tries again.
             while (!queue.empty()) {
                 operation& op = dequeue();
                 lock.unlock();
@@ -109,7 +111,8 @@ struct worker_pool::state {
     }
 };
 
-worker_pool::worker_pool(unsigned threads) : limit_(limit_for(threads)), state_(std::make_unique<state>()) {
+worker_pool::worker_pool(unsigned threads)
+    : limit_(limit_for(threads)), state_(std::make_unique<state>()) {
     state_->threads.reserve(limit_);
 }
 
@@ -140,9 +143,10 @@ void worker_pool::submit(operation_list& list, completion_inbox& inbox) noexcept
 }
 
 // RACE: cancel against the worker that takes the operation. Both decide under the mutex:
-//   cancel | dequeue: the stage was queued; it is out of the list before any worker looks, and ends here.
-//   dequeue | cancel: the stage is running; the worker ends it, cancel touches nothing.
-//   dequeue | perform | push | cancel: the stage still says running, since it belongs to the caller until
+//   cancel | dequeue: the stage was queued; it is out of the list before any worker looks, and ends
+//   here. dequeue | cancel: the stage is running; the worker ends it, cancel touches nothing.
+//   dequeue | perform | push | cancel: the stage still says running, since it belongs to the caller
+//   until
 //     it was reaped, and nobody else writes it.
 bool worker_pool::cancel(operation& op) noexcept {
     {
@@ -159,7 +163,8 @@ bool worker_pool::cancel(operation& op) noexcept {
 }
 
 void worker_pool::forget_after_fork() noexcept {
-    // The mutex may be held, and the threads exist, in the parent only: none of it can be destroyed here.
+    // The mutex may be held, and the threads exist, in the parent only: none of it can be destroyed
+    // here.
     static_cast<void>(state_.release());
     state_ = std::make_unique<state>();
     state_->threads.reserve(limit_);

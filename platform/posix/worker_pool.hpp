@@ -1,7 +1,9 @@
-// A bounded pool of threads that performs operations as blocking calls. Threads start when they are needed.
+// A bounded pool of threads that performs operations as blocking calls. Threads start when they are
+// needed.
 //
-// submit and cancel: any thread. The pool uses operation::next, previous, tag and stage while it has the
-// operation, and nothing else but the request itself. Every operation ends in the inbox it came with.
+// submit and cancel: any thread. The pool uses operation::next, previous, tag and stage while it
+// has the operation, and nothing else but the request itself. Every operation ends in the inbox it
+// came with.
 #pragma once
 
 #include <sluice/platform/operation_list.hpp>
@@ -19,13 +21,14 @@ public:
     worker_pool& operator=(const worker_pool&) = delete;
     ~worker_pool(); ///< performs what is queued, then joins
 
-    /// Takes the operation. Without any thread (none could be started) it is performed here and now.
+    /// Takes the operation. Without any thread (none could be started) it is performed here and
+    /// now.
     void submit(operation& op, completion_inbox& inbox) noexcept;
     /// The same for all of `list`, which is empty afterwards.
     void submit(operation_list& list, completion_inbox& inbox) noexcept;
 
-    /// True: it was still queued; it was taken out, never runs, and is in its inbox with -ECANCELED.
-    /// False: a worker has it or it is finished; it ends by itself.
+    /// True: it was still queued; it was taken out, never runs, and is in its inbox with
+    /// -ECANCELED. False: a worker has it or it is finished; it ends by itself.
     bool cancel(operation& op) noexcept;
 
     /// In the child of a fork: forgets the parent's threads and everything queued.

@@ -13,7 +13,9 @@ namespace sluice::test {
 
 class backend_driver {
 public:
-    explicit backend_driver(platform::backend& driven) : backend_(driven) { backend_.acquire(false); }
+    explicit backend_driver(platform::backend& driven) : backend_(driven) {
+        backend_.acquire(false);
+    }
     ~backend_driver() { backend_.release(); }
     backend_driver(const backend_driver&) = delete;
     backend_driver& operator=(const backend_driver&) = delete;
@@ -48,7 +50,8 @@ private:
 };
 
 inline platform::operation make_operation(platform::opcode code, platform::file_handle& file,
-                                          std::span<std::byte> data = {}, std::uint64_t offset = 0) {
+                                          std::span<std::byte> data = {},
+                                          std::uint64_t offset = 0) {
     platform::operation op;
     op.code = code;
     op.file = &file;

@@ -1,5 +1,6 @@
-// Scripts the fault seam: which raw call, from the how-manieth on, how often, on which descriptor, and what
-// happens to it: an errno, a short count, or to be held until the test lets it go. One at a time.
+// Scripts the fault seam: which raw call, from the how-manieth on, how often, on which descriptor,
+// and what happens to it: an errno, a short count, or to be held until the test lets it go. One at
+// a time.
 #pragma once
 
 #include <sluice/platform/fault_seam.hpp>
@@ -15,6 +16,7 @@
 namespace sluice::test {
 
 inline constexpr unsigned always = ~0u;
+inline constexpr int by_path = -2; ///< in place of a descriptor: calls that have none
 
 struct fault {
     platform::raw_call call;
@@ -71,6 +73,10 @@ private:
         unsigned matches;
     };
 
+    static bool is_for(int wanted, int descriptor) {
+        return wanted == -1 || wanted == (descriptor == -1 ? by_path : descriptor);
+    }
+
     static long ask(void* self, platform::raw_call_site& site) {
         return static_cast<fault_script*>(self)->answer(site);
     }
@@ -79,7 +85,7 @@ private:
         std::unique_lock lock(mutex_);
         for (rule& r : rules_) {
             const fault& f = r.what;
-            if (f.call != site.call || (f.descriptor != -1 && f.descriptor != site.descriptor))
+            if (f.call != site.call || !is_for(f.descriptor, site.descriptor))
                 continue;
             ++r.matches;
             if (r.matches < f.first || r.matches - f.first >= f.times)

@@ -1,0 +1,111 @@
+// A plain callback as the continuation of a value task: stored inside the core when it fits, so
+// that a server of callbacks allocates nothing per operation.
+#pragma once
+
+#include <sluice/completion/rent_for_callback.hpp>
+#include <sluice/completion/value_task.hpp>
+
+namespace sluice {
+namespace completion {
+
+template <class T, class Handler>
+struct callback {
+    static constexpr bool fits = sizeof(Handler) <= source_core::handler_space &&
+                                 alignof(Handler) <= alignof(std::max_align_t) &&
+                                 std::is_nothrow_move_constructible_v<Handler>;
+
+    static void store(source_core& core, Handler&& handler) {
+        if constexpr (fits)
+            std::construct_at(static_cast<Handler*>(core.handler_storage()), std::move(handler));
+        else
+            *static_cast<Handler**>(core.handler_storage()) = new Handler(std::move(handler));
+    }
+
+    /// Takes the handler and the result out and recycles the core before the handler runs: what it
+    /// starts next finds this core free, and an exception of it leaves nothing behind.
+    static void run(source_core& core, bool invoke) {
+        if constexpr (fits) {
+            Handler& held = *std::launder(static_cast<Handler*>(core.handler_storage()));
+            Handler handler(std::move(held));
+            std::destroy_at(&held);
+            finish(core, invoke, handler);
+        } else {
+            const std::unique_ptr<Handler> handler(*static_cast<Handler**>(core.handler_storage()));
+            finish(core, invoke, *handler);
+        }
+    }
+
+    static void finish(source_core& core, bool invoke, Handler& handler) {
+        error_code code;
+        if (core.failed()) {
+            code = core.consume_code();
+            if (invoke)
+                call_with_error(handler, code);
+        } else if constexpr (std::is_void_v<T>) {
+            core.consume();
+            if (invoke)
+                std::move(handler)(code);
+        } else {
+            T value = result_traits<T>::take(core);
+            core.consume();
+            if (invoke)
+                std::move(handler)(code, std::move(value));
+        }
+    }
+
+    static void call_with_error(Handler& handler, error_code code) {
+        if constexpr (std::is_void_v<T>)
+            std::move(handler)(code);
+        else
+            std::move(handler)(code, T{});
+    }
+
+    static void start(value_task<T>& task, Handler handler) {
+        using kind = typename value_task<T>::kind;
+        if (task.kind_ == kind::empty)
+            value_task<T>::used_up();
+        if (task.kind_ == kind::ticket) {
+            source_core& core = *task.core_;
+            attach(core, task.version_, std::move(handler));
+            task.kind_ = kind::empty;
+            return;
+        }
+        resume_queue* queue = task.queue_;
+        if (queue == nullptr)
+            return call_now(task, handler);
+        source_core& core = rent_for_callback<T>(*queue);
+        const std::uint32_t version = core.version();
+        if constexpr (!std::is_void_v<T>)
+            result_traits<T>::put(core, task.get());
+        else
+            task.get();
+        core.complete_sole();
+        attach(core, version, std::move(handler));
+    }
+
+    static void attach(source_core& core, std::uint32_t version, Handler&& handler) {
+        core.check_awaitable(version);
+        store(core, std::move(handler));
+        if (!core.register_waiter(version, &run, nullptr))
+            core.post_done();
+    }
+
+    static void call_now(value_task<T>& task, Handler& handler) {
+        if constexpr (std::is_void_v<T>) {
+            task.get();
+            std::move(handler)(error_code{});
+        } else {
+            std::move(handler)(error_code{}, task.get());
+        }
+    }
+};
+
+} // namespace completion
+
+template <class T>
+template <class Handler>
+void value_task<T>::on_completed(Handler&& handler) && {
+    completion::callback<T, std::decay_t<Handler>>::start(*this, std::forward<Handler>(handler));
+}
+
+} // namespace sluice

@@ -1,0 +1,15 @@
+#include <sluice/completion/completion_source.hpp>
+
+namespace sluice::completion {
+
+void end_public_source(source_core& core, cancel_reason reason) noexcept {
+    if (reason != cancel_reason::deadline)
+        return; // its owner completes it, or goes away
+    const source_core::claim won = core.try_claim();
+    if (won == source_core::claim::refused)
+        return;
+    core.fail({.code = make_error_code(errc::timed_out), .path = {}, .exception = {}});
+    core.publish(won);
+}
+
+} // namespace sluice::completion

@@ -1,0 +1,184 @@
+// The public completion source: pooled or standing alone, resettable, awaitable through value
+// tasks. Its owner chooses whether a continuation is resumed inline or on a queue.
+//
+// Threads: set_* may come from any thread, also from several at once (one wins); everything else
+// from one at a time.
+#pragma once
+
+#include <sluice/completion/value_task.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace sluice {
+
+namespace completion {
+
+template <class T>
+const source_core::verbs& public_verbs() noexcept;
+
+/// Completes a public source as timed out when its deadline passes; nothing else can be cancelled
+/// there.
+void end_public_source(source_core& core, cancel_reason reason) noexcept;
+
+template <class T>
+typed_core<T>& new_public_core(resume_queue& home, resume_mode mode) {
+    typed_core<T>& core = *core_slab<T>::take(public_verbs<T>());
+    core.become(public_verbs<T>());
+    core.set_home(&home);
+    core.own_mode(mode);
+    core.set_owned(true);
+    core.renew();
+    return core;
+}
+
+template <class T>
+const source_core::verbs& public_verbs() noexcept {
+    static constexpr source_core::verbs kind{
+        [](source_core& core) noexcept { core_slab<T>::put(static_cast<typed_core<T>&>(core)); },
+        &end_public_source,
+        [](source_core& core) noexcept { result_traits<T>::discard(core); },
+    };
+    return kind;
+}
+
+} // namespace completion
+
+/// What every holder of a public core can do with it.
+template <class T>
+class source_handle {
+public:
+    using value_type = T;
+
+    /// A ticket on the present version; one of them may be used.
+    value_task<T> task() { return value_task<T>(*core_); }
+
+    /// Completes; throws invalid_operation when that happened already since the last reset.
+    template <class... Value>
+        requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
+    void set_result(Value&&... value) {
+        if (!try_set_result(std::forward<Value>(value)...)) [[unlikely]]
+            completed_before();
+    }
+    void set_error(error_code code) {
+        if (!try_set_error(code))
+            completed_before();
+    }
+    void set_exception(std::exception_ptr exception) {
+        if (!try_set_exception(std::move(exception)))
+            completed_before();
+    }
+
+    /// The same; false when it was completed already.
+    template <class... Value>
+        requires(std::is_void_v<T> ? sizeof...(Value) == 0 : sizeof...(Value) == 1)
+    bool try_set_result(Value&&... value) {
+        using claim = completion::source_core::claim;
+        completion::typed_core<T>& core = *core_;
+        const claim won = core.try_claim();
+        if (won == claim::refused) [[unlikely]]
+            return false;
+        if constexpr (std::is_void_v<T> ||
+                      std::is_nothrow_constructible_v<completion::known_value<T>, Value&&...>) {
+            core.emplace(std::forward<Value>(value)...);
+        } else {
+            try {
+                core.emplace(std::forward<Value>(value)...);
+            } catch (...) {
+                core.fail({.code = {}, .path = {}, .exception = std::current_exception()});
+            }
+        }
+        core.publish(won);
+        return true;
+    }
+    bool try_set_error(error_code code) {
+        return try_fail({.code = code, .path = {}, .exception = {}});
+    }
+    bool try_set_exception(std::exception_ptr exception) {
+        return try_fail({.code = {}, .path = {}, .exception = std::move(exception)});
+    }
+
+    /// Ready for the next operation: a new version, this source's own settings. Older tickets are
+    /// stale from here on. Throws invalid_operation while somebody waits.
+    void reset() {
+        using core = completion::source_core;
+        const std::uint64_t seen = core_->state();
+        if ((seen & (core::waiting | core::consumed)) == core::waiting)
+            throw invalid_operation("completion source reset while somebody waits for it");
+        discard_untaken(seen);
+        core_->renew();
+    }
+
+    std::uint32_t version() const noexcept { return core_->version(); }
+    resume_mode mode() const noexcept { return core_->own_mode(); }
+    void mode(resume_mode mode) noexcept { core_->own_mode(mode); }
+
+protected:
+    explicit source_handle(completion::typed_core<T>* core) noexcept : core_(core) {}
+    source_handle(source_handle&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+    ~source_handle() = default;
+
+    /// The holder goes away: whoever waits is completed as abandoned. True: the core is free, at a
+    /// new version.
+    bool let_go() noexcept {
+        using core = completion::source_core;
+        if ((core_->state() & (core::waiting | core::done)) == core::waiting)
+            try_set_error(make_error_code(errc::abandoned));
+        if (core_->leave_to_consumer()) [[unlikely]]
+            return false;
+        discard_untaken(core_->state());
+        core_->renew();
+        return true;
+    }
+
+    completion::typed_core<T>* core_;
+
+private:
+    bool try_fail(completion::failure why) {
+        const auto won = core_->try_claim();
+        if (won == completion::source_core::claim::refused)
+            return false;
+        core_->fail(std::move(why));
+        core_->publish(won);
+        return true;
+    }
+    void discard_untaken(std::uint64_t seen) noexcept {
+        using core = completion::source_core;
+        if ((seen & (core::done | core::consumed)) == core::done && !core_->failed())
+            completion::result_traits<T>::discard(*core_);
+    }
+    [[noreturn]] static void completed_before() {
+        throw invalid_operation("completion source completed a second time without reset");
+    }
+};
+
+/// A completion source that stands alone.
+template <class T>
+class completion_source : public source_handle<T> {
+public:
+    /// Continuations run on `executor`: inside set_* where that thread runs the executor and the
+    /// mode is inline_.
+    template <class Executor>
+    explicit completion_source(const Executor& executor, resume_mode mode = resume_mode::inline_)
+        : completion_source(completion::queue_of_executor(executor), mode) {}
+
+    completion_source(completion_source&&) noexcept = default;
+    completion_source& operator=(completion_source&& other) noexcept {
+        std::swap(queue_, other.queue_);
+        std::swap(this->core_, other.core_);
+        return *this;
+    }
+    ~completion_source() {
+        if (this->core_ != nullptr && this->let_go())
+            completion::core_slab<T>::put(*this->core_);
+    }
+
+private:
+    completion_source(completion::queue_of_executor queue, resume_mode mode)
+        : source_handle<T>(&completion::new_public_core<T>(queue.queue(), mode)),
+          queue_(std::move(queue)) {}
+
+    completion::queue_of_executor queue_;
+};
+
+} // namespace sluice

@@ -1,0 +1,102 @@
+// The core of one file operation of a loop: a source that owns the platform operation, the caller's
+// stop token and what the strategy that runs it wants to remember. Pooled by its loop.
+//
+// Threads: rented by any; from its admission to its completion it belongs to the thread that runs
+// the loop.
+#pragma once
+
+#include <sluice/completion/source_core.hpp>
+#include <sluice/platform/operation.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::completion {
+
+class loop;
+
+class io_source : public source_core {
+public:
+    static constexpr std::size_t memo_space = 80;
+
+    io_source() noexcept : source_core(kind) {}
+
+    static io_source& of(platform::operation& op) noexcept {
+        return *static_cast<owned_operation&>(op).source;
+    }
+    static io_source& of(ready_node& node) noexcept {
+        return static_cast<io_source&>(static_cast<source_core&>(node));
+    }
+    loop& home_loop() const noexcept { return *loop_; }
+
+    /// What the strategy keeps for this operation.
+    template <class Memo>
+    Memo& remember(const Memo& memo) noexcept {
+        static_assert(sizeof(Memo) <= memo_space && std::is_trivially_copyable_v<Memo>);
+        return *std::construct_at(reinterpret_cast<Memo*>(memo_), memo);
+    }
+    template <class Memo>
+    Memo& memo() noexcept {
+        return *std::launder(reinterpret_cast<Memo*>(memo_));
+    }
+
+    /// Ends the operation through `on_cancel` when the token asks for it. Called once, while nobody
+    /// else has the source.
+    void listen_to(const std::stop_token& token);
+    /// No cancellation comes in any more: the stop callback has returned and the deadline is
+    /// disarmed.
+    void stop_listening() noexcept {
+        if (stop_callback_.has_value()) [[unlikely]]
+            stop_callback_.reset();
+        disarm_deadline();
+    }
+
+    /// Ends the operation with a value. The loop's thread; the source may be gone afterwards.
+    void finish(std::uint64_t value) {
+        word = value;
+        stop_listening();
+        complete_on_loop();
+    }
+    void finish_failed(failure why) {
+        fail(std::move(why));
+        stop_listening();
+        complete_on_loop();
+    }
+
+    struct owned_operation : platform::operation {
+        io_source* source = nullptr;
+    };
+    owned_operation operation;
+    void* owner = nullptr;                                           ///< the strategy
+    void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr; ///< the loop's thread
+    void (*on_discard)(io_source&) noexcept = nullptr;               ///< a result that nobody takes
+    cancel_reason reason = cancel_reason::none;                      ///< why it was asked to end
+    io_source* link = nullptr; ///< in the pool, or waiting for its turn
+    io_source* back_link = nullptr;
+    bool admitted = false; ///< counted by the loop
+
+private:
+    friend class loop;
+
+    struct stop_request {
+        io_source* source;
+        std::uint32_t version;
+        void operator()() const noexcept { source->cancel(version, cancel_reason::requested); }
+    };
+
+    void complete_on_loop();
+    static const verbs kind;
+
+    loop* loop_ = nullptr;
+    io_source* live_next_ = nullptr; // among the admitted ones
+    io_source* live_previous_ = nullptr;
+    std::optional<std::stop_callback<stop_request>> stop_callback_;
+    alignas(std::max_align_t) std::byte memo_[memo_space];
+};
+
+} // namespace sluice::completion

@@ -1,0 +1,173 @@
+// The loop of one context: its backend, the nodes that are ready to run, timers, and the pool of
+// I/O sources.
+//
+// Threads: run* by one thread at a time (a second one throws); post, stop, work and the queries by
+// any; the rest by the thread that runs the loop, or by any while nobody runs it and nothing is in
+// flight.
+#pragma once
+
+#include <sluice/completion/io_source.hpp>
+#include <sluice/completion/resume_queue.hpp>
+#include <sluice/completion/statistics.hpp>
+#include <sluice/completion/timer_heap.hpp>
+#include <sluice/platform/backend.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace boost::asio {
+class execution_context;
+}
+
+namespace sluice::completion {
+
+struct loop_options {
+    platform::backend_options backend;
+    resume_mode resume = resume_mode::inline_;
+    inline_budget_limits budget;
+    bool may_block_inline =
+        true; ///< calls that cannot say "not now" may be made inline after good experience
+};
+
+/// What was lost without anybody to tell: called on the thread that loses it.
+struct loss {
+    const char* operation;
+    const std::string* path; ///< null: unknown
+    error_code code;
+    std::size_t bytes;
+};
+
+class loop final : public resume_queue {
+public:
+    static constexpr std::size_t most_idle_sources =
+        4096; ///< kept in the pool; more go back to the process
+
+    explicit loop(const loop_options& options);
+
+    // --- running ---
+    enum class waiting_rule : std::uint8_t {
+        exclusive,
+        shared
+    }; ///< see platform::backend::acquire
+    /// Runs until `until`, until stopped, until out of work, or until *done. Returns how many nodes
+    /// and completions ran.
+    std::size_t run_until(time_point until, waiting_rule rule, const bool* done = nullptr);
+    /// Runs what is ready and returns.
+    std::size_t poll() { return run_until(time_point::min(), waiting_rule::shared); }
+    /// Takes back a node that was posted and not run. While nobody runs the loop.
+    void withdraw(ready_node& node) noexcept;
+    void stop() noexcept;
+    bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
+    void restart() noexcept { stopped_.store(false, std::memory_order_release); }
+
+    void work_started() noexcept override { outside_work_.fetch_add(1, std::memory_order_relaxed); }
+    void work_finished() noexcept override;
+
+    /// Ends everything in flight, delivers nothing any more. Called once, by the context's
+    /// destructor, in two steps: after end_operations() no buffer is in use; drop_posted() lets go
+    /// of what waits to be run.
+    void end_operations() noexcept;
+    void drop_posted() noexcept;
+    bool shut_down() const noexcept { return shut_down_.load(std::memory_order_acquire); }
+
+    // --- for operations ---
+    platform::backend& backend() noexcept { return *backend_; }
+    const loop_options& options() const noexcept { return options_; }
+    /// A fresh source. Any thread.
+    io_source& rent();
+    source_core* rent_core() override { return &rent(); }
+    void give_back(io_source& source) noexcept;
+    /// The source is admitted: it counts as work until it is completed. The loop's thread.
+    void admit(io_source& source) noexcept;
+    /// Hands the source's operation to the backend; operation.complete is called when it is over.
+    void submit(io_source& source) noexcept;
+    /// Runs a node after the completions that were found together with this one. The loop's thread.
+    void run_after_batch(ready_node& node) noexcept;
+    void completed(io_source& source) noexcept;
+    /// Finishes an admitted source with its `word` in the next turn.
+    void post_completion(io_source& source) noexcept;
+
+    void arm(timer_node& timer, time_point when) override;
+    void disarm(timer_node& timer) noexcept override { timers_.disarm(timer); }
+
+    void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept override;
+
+    /// The context that this is the loop of; null once that is gone.
+    boost::asio::execution_context* context() const noexcept {
+        return context_.load(std::memory_order_acquire);
+    }
+    void context(boost::asio::execution_context* owner) noexcept {
+        context_.store(owner, std::memory_order_release);
+    }
+
+    loop_counters counters;
+    void count(operation_path path, std::size_t bytes) noexcept {
+        counters.finished(path, bytes, running_here());
+    }
+    runtime_statistics statistics() const;
+    void lost(const loss& what) noexcept;
+    void on_lost(void (*handler)(void*, const loss&), void* context) noexcept;
+
+    // --- fork ---
+    /// Whether this process is a child that forked after the loop was made and did not say
+    /// notify_fork.
+    bool forked() const noexcept { return fork_generation_ != current_fork_generation(); }
+    void after_fork_in_child() noexcept;
+    static unsigned current_fork_generation() noexcept {
+        return fork_count_.load(std::memory_order_relaxed);
+    }
+
+private:
+    ~loop();
+
+    class run_scope;
+    void post_from_elsewhere(ready_node& node) noexcept override;
+    bool take_posted() noexcept;
+    std::size_t run_batch();
+    std::size_t run_ready();
+    std::size_t run_finished();
+    std::size_t fire_timers();
+    std::int64_t read_clock() noexcept;
+    bool out_of_work() const noexcept;
+    std::size_t turn(time_point until, const bool* done);
+    void let_go_of(ready_node* first) noexcept;
+
+    loop_options options_;
+    std::unique_ptr<platform::backend> backend_;
+    platform::operation_list finished_; // reaped, not yet completed
+    ready_node* batch_head_ = nullptr;  // continuations of the batch being completed
+    ready_node* batch_tail_ = nullptr;
+    timer_heap timers_;
+    std::size_t admitted_ = 0;    // sources in flight
+    io_source* live_ = nullptr;   // admitted sources, for shutdown
+    std::int64_t turn_clock_ = 0; // ns; read at most once a turn
+    bool clock_is_fresh_ = false;
+    io_source* idle_ = nullptr; // the pool of the thread that runs the loop
+    std::size_t idle_count_ = 0;
+    std::size_t rented_here_ = 0; // by the thread that runs the loop, less what it gave back
+
+    std::atomic<ready_node*> posted_{nullptr}; // from other threads, last first
+    std::atomic<long> outside_work_{0};
+    std::atomic<bool> stopped_{false};
+    std::atomic<bool> running_{false};
+    std::atomic<bool> shut_down_{false};
+    std::atomic<bool> orphaned_{
+        false}; // the context is gone; each source that is still out holds a reference
+    std::atomic<boost::asio::execution_context*> context_{nullptr};
+    std::atomic<int> references_{1};
+    unsigned fork_generation_;
+
+    mutable std::mutex other_threads_; // guards what follows
+    io_source* idle_for_others_ = nullptr;
+    std::size_t idle_for_others_count_ = 0;
+    std::size_t rented_elsewhere_ = 0;
+    void (*on_lost_)(void*, const loss&) = nullptr;
+    void* on_lost_context_ = nullptr;
+
+    static std::atomic<unsigned> fork_count_;
+    static void count_forks() noexcept;
+};
+
+} // namespace sluice::completion

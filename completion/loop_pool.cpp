@@ -1,0 +1,160 @@
+// The pool of I/O sources of a loop, and the store of the process that they come from and end in.
+#include <sluice/completion/loop.hpp>
+
+namespace sluice::completion {
+
+namespace {
+
+std::mutex store_mutex;
+constinit io_source* store =
+    nullptr; // linked by `link`; never returned to the system, see source_core.hpp
+
+io_source* take_from_store() {
+    {
+        const std::lock_guard lock(store_mutex);
+        if (io_source* source = store; source != nullptr) {
+            store = source->link;
+            return source;
+        }
+    }
+    return new io_source;
+}
+
+void put_into_store(io_source& source) noexcept {
+    const std::lock_guard lock(store_mutex);
+    source.link = store;
+    store = &source;
+}
+
+void empty_into_store(io_source*& list) noexcept {
+    while (io_source* source = list) {
+        list = source->link;
+        put_into_store(*source);
+    }
+}
+
+} // namespace
+
+io_source& loop::rent() {
+    if (running_here()) [[likely]] {
+        ++rented_here_;
+        if (io_source* source = idle_; source != nullptr) [[likely]] {
+            idle_ = source->link;
+            --idle_count_;
+            return *source;
+        }
+    } else {
+        const std::lock_guard lock(other_threads_);
+        ++rented_elsewhere_;
+        if (io_source* source = idle_for_others_; source != nullptr) {
+            idle_for_others_ = source->link;
+            --idle_for_others_count_;
+            return *source;
+        }
+    }
+    io_source& source = *take_from_store();
+    source.loop_ = this;
+    source.operation.source = &source;
+    source.set_home(this);
+    source.own_mode(options_.resume);
+    source.renew();
+    return source;
+}
+
+void loop::give_back(io_source& source) noexcept {
+    source.renew();
+    source.own_mode(options_.resume);
+    source.reason = cancel_reason::none;
+    source.on_cancel = nullptr;
+    source.on_discard = nullptr;
+    if (running_here()) [[likely]] {
+        --rented_here_;
+        if (idle_count_ >= most_idle_sources)
+            return put_into_store(source);
+        source.link = idle_;
+        idle_ = &source;
+        ++idle_count_;
+        return;
+    }
+    {
+        const std::lock_guard lock(other_threads_);
+        --rented_elsewhere_;
+        if (!orphaned_.load(std::memory_order_acquire) &&
+            idle_for_others_count_ < most_idle_sources) {
+            source.link = idle_for_others_;
+            idle_for_others_ = &source;
+            ++idle_for_others_count_;
+            return;
+        }
+    }
+    put_into_store(source);
+    if (orphaned_.load(std::memory_order_acquire))
+        release(); // the reference that drop_posted took for it
+}
+
+// --- the end ---
+
+void loop::end_operations() noexcept {
+    if (forked())
+        backend_->forget_after_fork();
+    {
+        const running_scope here(*this);
+        if (!forked()) {
+            backend_->acquire(true);
+            for (io_source *source = live_, *next = nullptr; source != nullptr; source = next) {
+                next = source->live_next_;
+                source->cancel(source->version(), cancel_reason::requested);
+            }
+            while (backend_->in_flight() != 0) {
+                backend_->wait(time_point::max());
+                backend_->reap(finished_);
+                while (!finished_.empty()) {
+                    platform::operation& op = finished_.pop_front();
+                    op.complete(op);
+                }
+            }
+            backend_->release();
+        }
+    }
+    shut_down_.store(true, std::memory_order_release);
+}
+
+void loop::let_go_of(ready_node* first) noexcept {
+    while (first != nullptr) {
+        ready_node& node = *first;
+        first = node.next;
+        node.run(node, false);
+    }
+}
+
+void loop::drop_posted() noexcept {
+    {
+        const running_scope here(*this);
+        do {
+            take_posted();
+            ready_node* const batch = std::exchange(batch_head_, nullptr);
+            ready_node* const ready = std::exchange(ready_head_, nullptr);
+            ready_tail_ = nullptr;
+            let_go_of(batch);
+            let_go_of(ready);
+        } while (ready_head_ != nullptr || batch_head_ != nullptr || posted_.load() != nullptr);
+    }
+    const std::lock_guard lock(other_threads_);
+    const auto outstanding = static_cast<int>(rented_here_ + rented_elsewhere_);
+    references_.fetch_add(outstanding, std::memory_order_relaxed);
+    orphaned_.store(true, std::memory_order_release);
+    while (!timers_.empty())
+        timers_.pop();
+}
+
+void loop::release() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete this;
+}
+
+loop::~loop() {
+    empty_into_store(idle_);
+    empty_into_store(idle_for_others_);
+}
+
+} // namespace sluice::completion

@@ -1,0 +1,67 @@
+// What a loop tells about itself, and what it loses aloud; and how it notices a fork.
+#include <sluice/completion/loop.hpp>
+
+#include <pthread.h>
+
+namespace sluice::completion {
+
+runtime_statistics loop::statistics() const {
+    runtime_statistics s;
+    for (std::size_t i = 0; i < operation_path_count; ++i) {
+        s.paths[i].operations =
+            counters.own.operations[i].get() + counters.others.operations[i].get();
+        s.paths[i].bytes = counters.own.bytes[i].get() + counters.others.bytes[i].get();
+    }
+    s.posted_by_budget = counters.posted_by_budget.get();
+    s.cancelled = counters.cancelled.get();
+    s.lost_bytes = counters.lost_bytes.get();
+    s.lost_errors = counters.lost_errors.get();
+    for (std::size_t code = 0; code < s.latency.size(); ++code)
+        for (std::size_t bucket = 0; bucket < s.latency[code].size(); ++bucket)
+            s.latency[code][bucket] = counters.latency[code][bucket].get();
+    const std::lock_guard lock(other_threads_);
+    s.in_flight = admitted_;
+    s.pool_idle = idle_count_ + idle_for_others_count_;
+    s.pool_rented = rented_here_ + rented_elsewhere_;
+    return s;
+}
+
+void loop::lost(const loss& what) noexcept {
+    counters.lost_bytes.add_shared(what.bytes);
+    counters.lost_errors.add_shared(what.code ? 1 : 0);
+    void (*handler)(void*, const loss&) = nullptr;
+    void* context = nullptr;
+    {
+        const std::lock_guard lock(other_threads_);
+        handler = on_lost_;
+        context = on_lost_context_;
+    }
+    if (handler != nullptr)
+        handler(context, what);
+}
+
+void loop::on_lost(void (*handler)(void*, const loss&), void* context) noexcept {
+    const std::lock_guard lock(other_threads_);
+    on_lost_ = handler;
+    on_lost_context_ = context;
+}
+
+// --- fork ---
+
+std::atomic<unsigned> loop::fork_count_{0};
+
+void loop::count_forks() noexcept {
+    // Registered once; a child starts with the next generation, so that every loop of the parent is
+    // recognised there.
+    static const int registered = ::pthread_atfork(
+        nullptr, nullptr, [] { fork_count_.fetch_add(1, std::memory_order_relaxed); });
+    (void)registered;
+}
+
+void loop::after_fork_in_child() noexcept {
+    backend_->forget_after_fork();
+    running_.store(false, std::memory_order_relaxed);
+    fork_generation_ = current_fork_generation();
+}
+
+} // namespace sluice::completion

@@ -1,0 +1,121 @@
+// The executor as completion sees it: a place where continuations run, the budget of what may run
+// there without going through its queue, and its timers.
+//
+// Threads: post() by any; spend() and the budget only where running_here() is true.
+#pragma once
+
+#include <sluice/completion/timer_node.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::completion {
+
+/// Something that waits in a queue. Intrusive: posting allocates nothing.
+struct ready_node {
+    ready_node* next = nullptr;
+    /// `invoke` false: the queue is shutting down; let go of what the node holds and do not run
+    /// user code.
+    void (*run)(ready_node& self, bool invoke) = nullptr;
+};
+
+class source_core;
+
+struct inline_budget_limits {
+    std::int32_t completions =
+        64; ///< in a row, before one is posted; 0: everything goes through the backend
+    std::int64_t bytes = 1024 * 1024; ///< copied in a row, before one is posted
+};
+
+class resume_queue {
+public:
+    resume_queue() = default;
+    resume_queue(const resume_queue&) = delete;
+    resume_queue& operator=(const resume_queue&) = delete;
+
+    /// Whether this thread is running this queue at the moment.
+    bool running_here() const noexcept { return current_ == this; }
+    static resume_queue* current() noexcept { return current_; }
+
+    /// Runs the node later, on the thread that runs this queue. Any thread.
+    void post(ready_node& node) noexcept {
+        if (running_here()) {
+            node.next = nullptr;
+            (ready_head_ != nullptr ? ready_tail_->next : ready_head_) = &node;
+            ready_tail_ = &node;
+        } else {
+            post_from_elsewhere(node);
+        }
+    }
+
+    /// Counts one synchronous or inline completion of `bytes`. False: this one has to be posted,
+    /// and the counter starts again; so a stream that is always ready starves nobody, and the stack
+    /// stays bounded.
+    bool spend(std::size_t bytes) noexcept {
+        bytes_left_ -= static_cast<std::int64_t>(bytes);
+        if (--completions_left_ > 0 && bytes_left_ > 0) [[likely]]
+            return true;
+        refill();
+        return false;
+    }
+    /// How much one inline attempt may copy now.
+    std::size_t bytes_left() const noexcept {
+        return bytes_left_ > 0 ? static_cast<std::size_t>(bytes_left_) : 0;
+    }
+    bool inline_allowed() const noexcept { return limits_.completions > 0; }
+
+    /// Fires timer.expired on this queue at `when`. Only where running_here(), as disarm.
+    virtual void arm(timer_node& timer, time_point when) = 0;
+    virtual void disarm(timer_node& timer) noexcept = 0;
+
+    /// Work that is not an operation: run() goes on while there is some. Any thread.
+    virtual void work_started() noexcept {}
+    virtual void work_finished() noexcept {}
+
+    /// A core for a result that is known already; null: this queue has none to rent.
+    virtual source_core* rent_core() { return nullptr; }
+
+    /// A queue that lives on the heap for the operations that use it (executors other than the
+    /// native ones).
+    virtual void retain() noexcept {}
+    virtual void release() noexcept {}
+
+protected:
+    ~resume_queue() = default;
+    virtual void post_from_elsewhere(ready_node& node) noexcept = 0;
+
+    void set_budget(inline_budget_limits limits) noexcept {
+        limits_ = limits;
+        refill();
+    }
+    void refill() noexcept {
+        completions_left_ = limits_.completions;
+        bytes_left_ = limits_.bytes;
+    }
+
+    /// Makes this thread the one that runs the queue, for as long as the object lives.
+    class running_scope {
+    public:
+        explicit running_scope(resume_queue& queue) noexcept : previous_(current_) {
+            current_ = &queue;
+        }
+        ~running_scope() { current_ = previous_; }
+        running_scope(const running_scope&) = delete;
+        running_scope& operator=(const running_scope&) = delete;
+
+    private:
+        resume_queue* previous_;
+    };
+
+    ready_node* ready_head_ = nullptr;
+    ready_node* ready_tail_ = nullptr;
+
+private:
+    static inline thread_local constinit resume_queue* current_ = nullptr;
+
+    std::int32_t completions_left_ = 64;
+    std::int64_t bytes_left_ = 1024 * 1024;
+    inline_budget_limits limits_;
+};
+
+} // namespace sluice::completion

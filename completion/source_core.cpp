@@ -1,0 +1,186 @@
+#include <sluice/completion/source_core.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+namespace sluice::completion {
+
+void failure::raise() const {
+    if (exception)
+        std::rethrow_exception(exception);
+    if (operation == nullptr)
+        throw boost::system::system_error(code);
+    throw file_error(code, operation, path, transferred);
+}
+
+void source_core::consume_and_raise() {
+    const failure why = std::move(failure_);
+    failure_ = failure{};
+    consume();
+    why.raise();
+}
+
+error_code source_core::consume_code() noexcept {
+    const error_code code = failure_.exception ? make_error_code(errc::exception) : failure_.code;
+    consume();
+    return code;
+}
+
+// RACE: abandon against the completer, on another thread or on this one.
+//  - not done, nobody claimed: `detached` is set; the completer sees it and recycles.
+//  - claimed, not done: the same; the publishing exchange sees it.
+//  - done, no continuation was registered: this side owns the core and recycles it.
+//  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation,
+//  which takes the
+//    result before anything can abandon the ticket). The queue's thread is the one that destroys
+//    coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
+void source_core::abandon(std::uint32_t version, bool registered) noexcept {
+    std::uint64_t seen = state_.load(std::memory_order_acquire);
+    for (;;) {
+        if (static_cast<std::uint32_t>(seen >> 32) != version ||
+            (seen & (consumed | detached)) != 0)
+            return;
+        if ((seen & done) != 0)
+            break;
+        if ((seen & (waiting | claimed)) == (waiting | claimed)) { // about to be posted
+            dropped_ = true;
+            return;
+        }
+        const std::uint64_t let_go = (seen & ~waiting) | detached;
+        if (state_.compare_exchange_weak(seen, let_go, std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
+            if (registered)
+                cancel(version, cancel_reason::requested);
+            return;
+        }
+    }
+    if (registered)
+        dropped_ = true;
+    else
+        discard_unclaimed();
+}
+
+void source_core::run_posted(ready_node& self, bool invoke) {
+    auto& core = static_cast<source_core&>(self);
+    if (core.dropped_)
+        core.discard_unclaimed();
+    else
+        core.waiter_(core, invoke);
+}
+
+void source_core::post_done() {
+    state_.fetch_or(waiting,
+                    std::memory_order_relaxed); // an owner that goes away now leaves the core to us
+    if (target_ != nullptr)
+        target_->post(*this);
+    else
+        waiter_(*this, true);
+}
+
+namespace {
+constexpr std::uint64_t control_request(std::uint32_t version, cancel_reason reason) noexcept {
+    return (std::uint64_t{version} << 32) | 0x100 | static_cast<std::uint64_t>(reason);
+}
+} // namespace
+
+// RACE: cancel against the end of its operation and the next use of the core.
+//  - the queue's own thread: nothing of this core runs meanwhile; the version decides.
+//  - another thread: the request carries its version. Recycled before the queue sees it: versions
+//  differ, ignored.
+//  - the core was recycled and is cancelled again while the old request is still queued: the new
+//  one replaces
+//    the word, the node is not queued twice, and the queue finds the newer version.
+void source_core::cancel(std::uint32_t version, cancel_reason reason) noexcept {
+    if (home_ == nullptr || this->version() != version)
+        return;
+    if (home_->running_here())
+        kind_->cancel(*this, reason);
+    else if (control_.wanted.exchange(control_request(version, reason),
+                                      std::memory_order_acq_rel) == 0)
+        home_->post(control_);
+}
+
+void source_core::arm_deadline(std::uint32_t version, time_point when) {
+    if ((checked(version, std::memory_order_relaxed) & done) != 0)
+        return;
+    if (home_ == nullptr)
+        throw std::invalid_argument("a deadline needs an executor with timers");
+    if (home_->running_here()) {
+        timer_.version = version;
+        home_->arm(timer_, when);
+        return;
+    }
+    control_.deadline.store(when.time_since_epoch().count(), std::memory_order_relaxed);
+    if (control_.wanted.exchange(control_request(version, cancel_reason::deadline),
+                                 std::memory_order_acq_rel) == 0)
+        home_->post(control_);
+}
+
+void source_core::run_control(ready_node& self, bool invoke) {
+    auto& control = static_cast<control_node&>(self);
+    const std::uint64_t wanted = control.wanted.exchange(0, std::memory_order_acq_rel);
+    source_core& core = *control.core;
+    const auto version = static_cast<std::uint32_t>(wanted >> 32);
+    if (!invoke || core.version() != version || (core.state() & done) != 0)
+        return;
+    const auto reason = static_cast<cancel_reason>(wanted & 0xff);
+    if (reason != cancel_reason::deadline)
+        return core.kind_->cancel(core, reason);
+    core.timer_.version = version;
+    core.home_->arm(core.timer_, time_point(time_point::duration(
+                                     control.deadline.load(std::memory_order_relaxed))));
+}
+
+void source_core::deadline_expired(timer_node& timer) {
+    auto& expired = static_cast<deadline_timer&>(timer);
+    source_core& core = *expired.core;
+    if (core.version() == expired.version && (core.state() & done) == 0)
+        core.kind_->cancel(core, cancel_reason::deadline);
+}
+
+void source_core::discard_unclaimed() noexcept {
+    if (!failed_)
+        kind_->discard(*this);
+    consume();
+}
+
+bool source_core::leave_to_consumer() noexcept {
+    std::uint64_t seen = state_.load(std::memory_order_acquire);
+    while ((seen & (waiting | consumed)) == waiting && !delivered_inline_)
+        if (state_.compare_exchange_weak(seen, seen | owner_gone, std::memory_order_acq_rel,
+                                         std::memory_order_acquire))
+            return true;
+    return false;
+}
+
+void source_core::forget_failure() noexcept {
+    failure_ = failure{};
+    failed_ = false;
+}
+
+void source_core::set_target(resume_queue& queue) noexcept {
+    if (target_retained_)
+        drop_target();
+    queue.retain();
+    target_ = &queue;
+    target_retained_ = true;
+}
+
+void source_core::drop_target() noexcept {
+    target_->release();
+    target_ = home_;
+    target_retained_ = false;
+}
+
+void source_core::stale_use() {
+    throw invalid_operation(
+        "value task used after its operation was consumed or its source was reset");
+}
+void source_core::second_use() { throw invalid_operation("value task awaited a second time"); }
+void source_core::not_takeable(std::uint64_t seen) {
+    if ((seen & consumed) != 0)
+        throw invalid_operation("value task consumed a second time");
+    throw invalid_operation("result of a value task taken before its completion");
+}
+
+} // namespace sluice::completion

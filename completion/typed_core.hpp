@@ -1,0 +1,111 @@
+// A core with room for a result of type T, and the slab that such cores live in.
+#pragma once
+
+#include <sluice/completion/source_core.hpp>
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::completion {
+
+template <class T>
+struct result_traits;
+
+template <class T>
+class typed_core : public source_core {
+public:
+    using source_core::source_core;
+    ~typed_core() = default;
+
+    template <class... Args>
+    void emplace(Args&&... args) {
+        if constexpr (!travels_in_word<T>)
+            std::construct_at(reinterpret_cast<T*>(storage_), std::forward<Args>(args)...);
+        else if constexpr (!std::is_void_v<T>)
+            result_traits<T>::put(*this, T(std::forward<Args>(args)...));
+    }
+    /// Only for results that do not travel in the word.
+    auto& value() noexcept {
+        return *std::launder(reinterpret_cast<std::add_pointer_t<T>>(storage_));
+    }
+
+    typed_core* next_free = nullptr; ///< while in a pool or the slab
+
+private:
+    static constexpr std::size_t room = [] {
+        if constexpr (travels_in_word<T>)
+            return std::size_t{1};
+        else
+            return sizeof(T);
+    }();
+    static constexpr std::size_t alignment = [] {
+        if constexpr (travels_in_word<T>)
+            return std::size_t{1};
+        else
+            return alignof(T);
+    }();
+    alignas(alignment) std::byte storage_[room];
+};
+
+/// Puts a result into a core and takes it out; specialised, with travels_in_word, for results that
+/// are handles.
+template <class T>
+struct result_traits {
+    template <class Value>
+    static void put(source_core& core, Value&& value) {
+        if constexpr (travels_in_word<T>) {
+            core.word = 0;
+            std::memcpy(&core.word, &value, sizeof(T));
+        } else {
+            static_cast<typed_core<T>&>(core).emplace(std::forward<Value>(value));
+        }
+    }
+    static T take(source_core& core) {
+        if constexpr (std::is_void_v<T>) {
+            return;
+        } else if constexpr (travels_in_word<T>) {
+            T value;
+            std::memcpy(&value, &core.word, sizeof value);
+            return value;
+        } else {
+            T& held = static_cast<typed_core<T>&>(core).value();
+            T value(std::move(held));
+            std::destroy_at(&held);
+            return value;
+        }
+    }
+    static void discard(source_core& core) noexcept {
+        if constexpr (!travels_in_word<T>)
+            std::destroy_at(&static_cast<typed_core<T>&>(core).value());
+    }
+};
+
+/// Cores of one type, shared by the process and never returned to the system. Any thread.
+template <class T>
+class core_slab {
+public:
+    static typed_core<T>* take(const source_core::verbs& kind) {
+        {
+            std::lock_guard lock(mutex_);
+            if (typed_core<T>* core = free_; core != nullptr) {
+                free_ = core->next_free;
+                return core;
+            }
+        }
+        return new typed_core<T>(kind);
+    }
+    static void put(typed_core<T>& core) noexcept {
+        std::lock_guard lock(mutex_);
+        core.next_free = free_;
+        free_ = &core;
+    }
+
+private:
+    static inline constinit std::mutex mutex_;
+    static inline constinit typed_core<T>* free_ = nullptr;
+};
+
+} // namespace sluice::completion

@@ -1,0 +1,246 @@
+// What an asynchronous operation returns: the value when it is known at once, else a ticket on the
+// source that will have it. Move-only, single use: awaited, given a callback, or (when completed)
+// read with get().
+//
+// Threads: one party holds a value task at a time. Destroying it detaches the operation, which goes
+// on; destroying the coroutine that is suspended in it also asks the operation to end. Misuse
+// (stale, second, premature) throws invalid_operation.
+#pragma once
+
+#include <sluice/completion/executor_queue.hpp>
+#include <sluice/completion/typed_core.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+namespace completion {
+
+struct nothing {};
+template <class T>
+using known_value = std::conditional_t<std::is_void_v<T>, nothing, T>;
+
+/// Promise types that resume on a queue of their own say so by this member.
+template <class Promise>
+concept brings_queue = requires(Promise& p) {
+    { p.resume_on_queue() } -> std::convertible_to<resume_queue*>;
+};
+
+template <class T, class Handler>
+struct callback; // callback.hpp
+} // namespace completion
+
+template <class T>
+class [[nodiscard]] value_task {
+public:
+    using value_type = T;
+
+    /// Empty; only to be assigned to.
+    value_task() noexcept : queue_(nullptr) {}
+    /// Completed with a value. `queue` is where a callback will run; null: inside on_completed.
+    explicit value_task(
+        completion::known_value<T> value,
+        completion::resume_queue* queue =
+            nullptr) noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>)
+        : queue_(queue), kind_(kind::value), value_(std::move(value)) {}
+    /// A ticket on a core, at its present version.
+    explicit value_task(completion::source_core& core) noexcept
+        : core_(&core), version_(core.version()), kind_(kind::ticket) {}
+
+    value_task(value_task&& other) noexcept : queue_(nullptr) { take_over(other); }
+    value_task& operator=(value_task&& other) noexcept {
+        if (this != &other) {
+            let_go();
+            take_over(other);
+        }
+        return *this;
+    }
+    ~value_task() { let_go(); }
+
+    /// Whether the result is there.
+    bool is_completed() const {
+        return kind_ == kind::value || (kind_ == kind::ticket && core_->is_done(version_));
+    }
+
+    /// The result, or throws what the operation failed with. Only when completed.
+    T get() {
+        if (kind_ == kind::value) [[likely]] {
+            kind_ = kind::empty;
+            if constexpr (!std::is_void_v<T>)
+                return take_value();
+            else
+                return;
+        }
+        completion::source_core& core = use(&completion::source_core::check_takeable);
+        if (core.failed()) [[unlikely]]
+            core.consume_and_raise();
+        if constexpr (std::is_void_v<T>) {
+            completion::result_traits<T>::take(core);
+            core.consume();
+        } else {
+            T value = completion::result_traits<T>::take(core);
+            core.consume();
+            return value;
+        }
+    }
+
+    /// The result or the error, without throwing for a failed operation. Only when completed.
+    result<T> get_result() {
+        if (kind_ == kind::ticket) {
+            completion::source_core& core = *core_;
+            core.check_takeable(version_);
+            if (core.failed()) {
+                kind_ = kind::empty;
+                return core.consume_code();
+            }
+        }
+        if constexpr (std::is_void_v<T>) {
+            get();
+            return {};
+        } else {
+            return get();
+        }
+    }
+
+    // --- settings of this one call; they change nothing when the value was known at once ---
+
+    value_task&& resume(resume_mode mode) && {
+        if (kind_ == kind::ticket)
+            core_->override_mode(version_, mode);
+        return std::move(*this);
+    }
+    template <class Executor>
+    value_task&& resume_on(const Executor& executor) && {
+        const completion::queue_of_executor found(executor);
+        if (kind_ == kind::ticket)
+            core_->override_target(version_, found.queue());
+        return std::move(*this);
+    }
+    /// Ends the operation as errc::timed_out, through cancellation, unless it is over by then.
+    value_task&& deadline(std::chrono::steady_clock::time_point when) && {
+        if (kind_ == kind::ticket)
+            core_->arm_deadline(version_, when);
+        return std::move(*this);
+    }
+    template <class Rep, class Period>
+    value_task&& within(std::chrono::duration<Rep, Period> duration) && {
+        if (kind_ == kind::ticket)
+            core_->arm_deadline(
+                version_, std::chrono::steady_clock::now() +
+                              std::chrono::ceil<std::chrono::steady_clock::duration>(duration));
+        return std::move(*this);
+    }
+
+    /// Calls handler(error_code, T), or handler(error_code) when T is void, on the executor when
+    /// the operation is over; never inside this call unless the value task was made without an
+    /// executor. Uses the value task up.
+    template <class Handler>
+    void on_completed(Handler&& handler) &&;
+
+    // --- awaiting ---
+
+    bool await_ready() const {
+        if (kind_ == kind::value) [[likely]]
+            return true;
+        if (kind_ == kind::empty) [[unlikely]]
+            used_up();
+        return core_->is_done(version_);
+    }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> awaiting) {
+        if constexpr (completion::brings_queue<Promise>)
+            if (completion::resume_queue* queue = awaiting.promise().resume_on_queue();
+                queue != nullptr)
+                core_->redirect(queue);
+        // Before the registration: from then on another thread may resume and end this coroutine.
+        registered_ = true;
+        if (core_->register_waiter(version_, &completion::resume_coroutine, awaiting.address()))
+            return true;
+        registered_ = false;
+        return false;
+    }
+    T await_resume() {
+        registered_ = false;
+        return get();
+    }
+
+    /// Awaits as result<T>: never throws for a failed operation.
+    class result_awaiter {
+    public:
+        explicit result_awaiter(value_task&& task) noexcept : task_(std::move(task)) {}
+        bool await_ready() const { return task_.await_ready(); }
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> awaiting) {
+            return task_.await_suspend(awaiting);
+        }
+        result<T> await_resume() {
+            task_.registered_ = false;
+            return task_.get_result();
+        }
+
+    private:
+        value_task task_;
+    };
+    [[nodiscard]] result_awaiter as_result() && { return result_awaiter(std::move(*this)); }
+
+private:
+    enum class kind : std::uint8_t { empty, value, ticket };
+
+    template <class, class>
+    friend struct completion::callback;
+
+    template <class Check>
+    completion::source_core& use(Check check) {
+        if (kind_ == kind::empty) [[unlikely]]
+            used_up();
+        (core_->*check)(version_);
+        kind_ = kind::empty;
+        return *core_;
+    }
+    completion::known_value<T>
+    take_value() noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>) {
+        completion::known_value<T> value(std::move(value_));
+        std::destroy_at(&value_);
+        return value;
+    }
+    void take_over(value_task& other) noexcept {
+        queue_ = other.queue_;
+        if (other.kind_ == kind::value)
+            std::construct_at(&value_, other.take_value());
+        else if (other.kind_ == kind::ticket)
+            core_ = other.core_;
+        version_ = other.version_;
+        registered_ = std::exchange(other.registered_, false);
+        kind_ = std::exchange(other.kind_, kind::empty);
+    }
+    void let_go() noexcept {
+        if (kind_ == kind::ticket) [[unlikely]]
+            core_->abandon(version_, registered_);
+        if constexpr (!std::is_trivially_destructible_v<completion::known_value<T>>)
+            if (kind_ == kind::value)
+                std::destroy_at(&value_);
+        kind_ = kind::empty;
+    }
+    [[noreturn]] static void used_up() {
+        throw invalid_operation("value task used a second time, or never assigned");
+    }
+
+    union {
+        completion::source_core* core_;   // ticket
+        completion::resume_queue* queue_; // value: where a callback runs
+    };
+    std::uint32_t version_ = 0;
+    kind kind_ = kind::empty;
+    bool registered_ = false;
+    union {
+        completion::known_value<T> value_;
+    };
+};
+
+} // namespace sluice
+
+#include <sluice/completion/callback.hpp>

@@ -1,0 +1,102 @@
+// The coroutine at the bottom of a spawned or waited-for awaitable. It is started by a node on its
+// executor's queue, counts as work of its runtime, and destroys itself when it ends.
+#pragma once
+
+#include <sluice/completion/executor_queue.hpp>
+#include <sluice/runtime/root_registry.hpp>
+
+#include <boost/asio/query.hpp>
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+namespace sluice::runtime_detail {
+
+/// The registry of the executor's context; null when that is not a native one.
+template <class Executor>
+root_registry* registry_of(const Executor& executor) {
+    auto& context = boost::asio::query(executor, boost::asio::execution::context);
+    return boost::asio::has_service<root_registry>(context)
+               ? &boost::asio::use_service<root_registry>(context)
+               : nullptr;
+}
+
+/// Throws what left a detached task out of run().
+void post_exception(completion::resume_queue& queue, std::exception_ptr exception);
+
+class root {
+public:
+    class promise_type : public completion::ready_node, public root_node {
+    public:
+        promise_type() noexcept { completion::ready_node::run = &start_or_drop; }
+        ~promise_type() {
+            if (registry_ != nullptr)
+                registry_->remove(*this);
+            if (queue_ != nullptr)
+                end_work();
+        }
+        root get_return_object() noexcept {
+            return root(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept {
+            return {};
+        } // the frame destroys itself
+        void return_void() const noexcept {}
+        void unhandled_exception() { post_exception(*queue_, std::current_exception()); }
+        completion::resume_queue* resume_on_queue() const noexcept { return queue_; }
+
+        bool started() const noexcept { return started_; }
+        void begin(completion::resume_queue& queue, root_registry* registry) {
+            queue.retain();
+            queue_ = &queue;
+            registry_ = registry;
+            queue.work_started();
+            frame = std::coroutine_handle<promise_type>::from_promise(*this);
+            if (registry_ != nullptr)
+                registry_->add(*this);
+            queue.post(*this);
+        }
+
+    private:
+        static void start_or_drop(completion::ready_node& self, bool invoke) {
+            auto& promise = static_cast<promise_type&>(self);
+            promise.started_ = true;
+            if (invoke)
+                promise.frame.resume();
+            else
+                promise.frame.destroy();
+        }
+        void end_work() noexcept {
+            queue_->work_finished();
+            queue_->release();
+        }
+
+        completion::resume_queue* queue_ = nullptr;
+        root_registry* registry_ = nullptr;
+        bool started_ = false;
+    };
+
+    template <class Executor>
+    promise_type& start_on(const Executor& executor) && {
+        const completion::queue_of_executor found(executor);
+        root_registry* const registry = registry_of(executor);
+        promise_type& promise = std::exchange(frame_, nullptr).promise();
+        promise.begin(found.queue(), registry);
+        return promise;
+    }
+    root(root&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    root& operator=(root&&) = delete;
+    ~root() {
+        if (frame_)
+            frame_.destroy();
+    }
+
+private:
+    explicit root(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}
+
+    std::coroutine_handle<promise_type> frame_;
+};
+
+} // namespace sluice::runtime_detail

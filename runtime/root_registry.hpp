@@ -1,0 +1,37 @@
+// The coroutines at the bottom of a runtime: spawned tasks that have not ended. They count as work,
+// and the runtime destroys those that are left when it goes.
+#pragma once
+
+#include <sluice/completion/executor_queue.hpp>
+
+#include <boost/asio/execution_context.hpp>
+
+#include <coroutine>
+#include <mutex>
+
+namespace sluice {
+
+/// Embedded in the promise of a root.
+struct root_node {
+    root_node* next = nullptr;
+    root_node* previous = nullptr;
+    std::coroutine_handle<> frame;
+};
+
+struct root_registry : boost::asio::execution_context::service {
+    using key_type = root_registry;
+    static inline boost::asio::execution_context::id id;
+    explicit root_registry(boost::asio::execution_context& context) : service(context) {}
+
+    void add(root_node& root) noexcept;
+    void remove(root_node& root) noexcept;
+    void destroy_all() noexcept;
+
+private:
+    void shutdown() override { destroy_all(); }
+
+    std::mutex mutex_;
+    root_node* first_ = nullptr;
+};
+
+} // namespace sluice

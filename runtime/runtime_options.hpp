@@ -1,0 +1,48 @@
+// How a context does file operations.
+#pragma once
+
+#include <sluice/completion/resume_mode.hpp>
+#include <sluice/platform/backend.hpp>
+#include <sluice/platform/error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+namespace sluice {
+
+/// What may be finished on the calling thread before the loop is given a turn.
+struct inline_budget {
+    int completions =
+        64; ///< in a row; 0: nothing is finished inline, every operation goes to the backend
+    std::int64_t bytes = 1024 * 1024; ///< copied in a row
+    /// 0 turns every inline call off that could block; else they are made while they stay fast
+    /// (docs/performance.md).
+    std::chrono::microseconds blocking_time{50};
+};
+
+/// Bytes or an error that nobody was there to hear of: a stream destroyed with unwritten bytes, a
+/// detached write.
+struct lost_report {
+    const char* operation;
+    std::filesystem::path path;
+    error_code code;
+    std::size_t bytes;
+};
+
+struct runtime_options {
+    unsigned queue_depth = 256; ///< ring submission entries
+    unsigned worker_threads =
+        0; ///< 0: chosen by the number of processors; started only when needed
+    unsigned max_in_flight = 4096; ///< operations given to the system at once; more wait
+    backend_choice backend = backend_choice::auto_;
+    resume_mode resume = resume_mode::inline_;
+    sluice::inline_budget inline_budget{};
+    std::size_t registered_memory = 0; ///< bytes; reserved for buffer arenas
+    std::function<void(const lost_report&)>
+        on_lost{}; ///< called on the thread that loses it; must not throw
+};
+
+} // namespace sluice

@@ -1,0 +1,119 @@
+// Reads of the buffered strategy.
+#include <sluice/strategies/buffered_file_stream_strategy.hpp>
+#include <sluice/strategies/buffered_stages.hpp>
+
+#include <algorithm>
+
+namespace sluice::strategies {
+
+value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std::byte> buffer,
+                                                                  const std::stop_token& stop) {
+    // 1. all of it is in the buffer. (A closed stream has an empty window.)
+    if (buffer.size() <= unread() && buffer.size() != 0 && at_rest() && !loop_.forked() &&
+        !stop.stop_requested()) [[likely]] {
+        take_unread(buffer.data(), buffer.size());
+        loop_.count(operation_path::buffer, buffer.size());
+        return finished_now<std::size_t>(buffer.size());
+    }
+    // 2. nothing is in it, and the request is as large as it.
+    if (buffer.size() >= capacity_ && file_.seekable && at_rest() && unread() == 0 &&
+        pending_ == 0) {
+        drop_window(); // the position moves on without it: a seek back must not find it
+        return unix_file_stream_strategy::read_async(buffer, stop);
+    }
+    // 3. in turn, through the buffer.
+    stream_call call{.what = verb::read, .data = buffer.data(), .size = buffer.size()};
+    return start<std::size_t>(call, stop);
+}
+
+std::size_t buffered_file_stream_strategy::read(std::span<std::byte> buffer) {
+    if (buffer.size() <= unread() && buffer.size() != 0 && nothing_in_flight() && !loop_.forked())
+        [[likely]] {
+        take_unread(buffer.data(), buffer.size());
+        return buffer.size();
+    }
+    stream_call call{.what = verb::read, .data = buffer.data(), .size = buffer.size()};
+    run_blocking(call);
+    return call.done;
+}
+
+int buffered_file_stream_strategy::read_byte() {
+    std::byte one{};
+    return read({&one, 1}) == 0 ? -1 : static_cast<int>(one);
+}
+
+bool buffered_file_stream_strategy::step_read(stream_call& call, platform::operation& op,
+                                              const system_port& port) noexcept {
+    for (;;) {
+        if (call.stage == stage_begin || call.stage == stage_flushing) {
+            switch (flush(call, op, port)) {
+            case progress::waits:
+                return false;
+            case progress::failed:
+                return true;
+            case progress::go_on:
+                break;
+            }
+            const std::size_t held = std::min(unread(), call.size - call.done);
+            if (held != 0) {
+                take_unread(call.data + call.done, held);
+                call.done += held;
+            }
+            // A pipe is never asked for more after it gave something: it could make the caller wait
+            // for nothing.
+            if (call.done == call.size ||
+                (!file_.seekable && call.done != 0 && call.done >= call.minimum))
+                return true;
+            const std::size_t left = call.size - call.done;
+            if (!file_.seekable || left >= capacity_) {
+                drop_window();
+                ask(op, platform::opcode::read, call.data + call.done, left,
+                    file_.seekable ? position_.load(std::memory_order_relaxed)
+                                   : platform::own_position);
+                call.stage = stage_past_buffer;
+            } else {
+                if (!has_buffer(call))
+                    return true;
+                drop_window();
+                ask(op, platform::opcode::read, buffer_.get(), capacity_,
+                    position_.load(std::memory_order_relaxed));
+                call.stage = stage_filling;
+            }
+            if (!port.perform(op))
+                return false;
+        }
+        if (settle_read(call, op))
+            return true;
+    }
+}
+
+// The system answered. True: the call is over.
+bool buffered_file_stream_strategy::settle_read(stream_call& call,
+                                                platform::operation& op) noexcept {
+    const bool filled = call.stage == stage_filling;
+    call.stage = stage_begin;
+    if (op.result < 0) {
+        if (call.done == 0 || call.minimum > call.done)
+            call.status = static_cast<int>(op.result);
+        return true; // what came out of the buffer is reported; the next read meets the error again
+    }
+    const auto got = static_cast<std::size_t>(op.result);
+    if (file_.seekable)
+        position_.fetch_add(got, std::memory_order_relaxed);
+    if (filled) {
+        read_at_ = 0;
+        read_end_ = got;
+        const std::size_t wanted = std::min(got, call.size - call.done);
+        take_unread(call.data + call.done, wanted);
+        call.done += wanted;
+    } else {
+        call.done += got;
+    }
+    if (got != 0 && !file_.regular && call.done < call.minimum)
+        return false;
+    if (call.done < call.minimum)
+        call.condition = errc::end_of_stream;
+    return true;
+}
+
+} // namespace sluice::strategies

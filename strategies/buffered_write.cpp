@@ -1,0 +1,93 @@
+// Writes of the buffered strategy. A write that fails has put none of its bytes into the buffer:
+// calling it again, for what it did not transfer, never duplicates.
+#include <sluice/strategies/buffered_file_stream_strategy.hpp>
+#include <sluice/strategies/buffered_stages.hpp>
+
+#include <algorithm>
+
+namespace sluice::strategies {
+
+value_task<void> buffered_file_stream_strategy::write_async(std::span<const std::byte> data,
+                                                            const std::stop_token& stop) {
+    // 1. it fits behind what is pending. (A closed stream has no pending bytes.)
+    if (pending_ != 0 && data.size() <= capacity_ - pending_ && file_.seekable && at_rest() &&
+        !loop_.forked() && !stop.stop_requested()) [[likely]] {
+        hold(data.data(), data.size());
+        loop_.count(operation_path::buffer, data.size());
+        return finished_now<void>(data.size());
+    }
+    // 2. nothing is pending, and the request is as large as the buffer.
+    if (data.size() >= capacity_ && file_.seekable && !file_.append && at_rest() && pending_ == 0) {
+        drop_window();
+        return unix_file_stream_strategy::write_async(data, stop);
+    }
+    // 3. in turn, through the buffer.
+    stream_call call{
+        .what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
+    return start<void>(call, stop);
+}
+
+void buffered_file_stream_strategy::write(std::span<const std::byte> data) {
+    if (pending_ != 0 && data.size() <= capacity_ - pending_ && nothing_in_flight() &&
+        !loop_.forked()) [[likely]]
+        return hold(data.data(), data.size());
+    stream_call call{
+        .what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
+    run_blocking(call);
+}
+
+bool buffered_file_stream_strategy::step_write(stream_call& call, platform::operation& op,
+                                               const system_port& port) noexcept {
+    if (file_.seekable)
+        drop_window();
+    // What is written asynchronously to a pipe is not held back, and goes after what was.
+    const bool holds = file_.seekable || port.is_blocking();
+    for (;;) {
+        if (call.stage == stage_topped_up || call.stage == stage_flushing) {
+            const std::size_t own = static_cast<std::size_t>(call.extent);
+            const std::size_t before = pending_ - own; // bytes of earlier writes
+            const progress flushed = settle_flush(call, op);
+            call.extent = 0;
+            if (op.done > before)
+                call.done += op.done - before;
+            if (flushed == progress::failed) {
+                pending_ = op.done < before ? before - op.done : 0; // ours leave the buffer again
+                return true;
+            }
+        } else if (call.stage == stage_past_buffer) {
+            call.stage = stage_begin;
+            call.done += op.done;
+            position_.fetch_add(op.done, std::memory_order_relaxed);
+            if (op.result < 0)
+                call.status = static_cast<int>(op.result);
+            return true;
+        }
+
+        const std::size_t left = call.size - call.done;
+        if (left == 0)
+            return true;
+        if (holds && left <= capacity_ - pending_ && (pending_ != 0 || left < capacity_)) {
+            if (has_buffer(call)) {
+                hold(call.data + call.done, left);
+                call.done = call.size;
+            }
+            return true;
+        }
+        if (pending_ != 0) {
+            const std::size_t room = holds ? std::min(capacity_ - pending_, left) : 0;
+            hold(call.data + call.done, room);
+            call.extent = room;
+            ask(op, platform::opcode::write, buffer_.get(), pending_, write_offset());
+            call.stage = stage_topped_up;
+        } else {
+            ask(op, platform::opcode::write, call.data + call.done, left, write_offset());
+            call.stage = stage_past_buffer;
+        }
+        file_.wrote = true;
+        append_moved_ = file_.append;
+        if (!port.perform(op))
+            return false;
+    }
+}
+
+} // namespace sluice::strategies

@@ -1,0 +1,281 @@
+// The asynchronous side of every strategy: the way of a call from the stream through its turn to
+// the backend, and back.
+#include <sluice/strategies/file_stream_strategy.hpp>
+
+#include <cerrno>
+#include <utility>
+
+namespace sluice::strategies {
+
+value_task<std::size_t> file_stream_strategy::read_at_least_async(std::span<std::byte> buffer,
+                                                                  std::size_t minimum,
+                                                                  const std::stop_token& stop) {
+    stream_call call{.what = verb::read,
+                     .shares = file_.seekable,
+                     .data = buffer.data(),
+                     .size = buffer.size(),
+                     .minimum = minimum};
+    return start<std::size_t>(call, stop);
+}
+
+value_task<void> file_stream_strategy::read_exactly_async(std::span<std::byte> buffer,
+                                                          const std::stop_token& stop) {
+    stream_call call{.what = verb::read,
+                     .shares = file_.seekable,
+                     .data = buffer.data(),
+                     .size = buffer.size(),
+                     .minimum = buffer.size()};
+    return start<void>(call, stop);
+}
+
+value_task<void> file_stream_strategy::control_async(verb what, std::uint64_t argument,
+                                                     std::uint64_t extent,
+                                                     const std::stop_token& stop) {
+    stream_call call{.what = what, .argument = argument, .extent = extent};
+    if (what != verb::close || stop.stop_requested() || loop_.forked())
+        return start<void>(call, stop);
+    if (!std::exchange(open_, false))
+        return finished_now<void>(0); // closed before: nothing to do, nothing to report again
+    return start<void>(call, {});     // a close that has begun goes to its end
+}
+
+file_stream_strategy::outcome file_stream_strategy::attempt(stream_call& call,
+                                                            platform::operation& op,
+                                                            const std::stop_token& stop) noexcept {
+    if (stop.stop_requested()) {
+        call.status = -ECANCELED;
+        return outcome::failed;
+    }
+    call.condition = objection(call);
+    if (call.condition != errc{})
+        return outcome::failed;
+    prepare(call);
+    op.file = &file_;
+    if (loop_.shut_down()) { // nobody would ever finish it; but a stream can always be closed
+        if (call.what != verb::close) {
+            give_up(call);
+            call.condition = errc::closed;
+            return outcome::failed;
+        }
+        step(call, op, system_port::blocking(loop_));
+        return call.failed() ? outcome::failed : outcome::finished;
+    }
+    if (!may_start(call) || !step(call, op, system_port::attempting(loop_)))
+        return outcome::waits;
+    return call.failed() ? outcome::failed : outcome::finished;
+}
+
+// --- sources ---
+
+io_source& file_stream_strategy::refusal(const stream_call& call, error_code code) {
+    io_source& source = loop_.rent();
+    source.own_mode(mode_);
+    source.fail({.code = code,
+                 .operation = name_of(call.what),
+                 .path = path_,
+                 .transferred = call.done,
+                 .exception = {}});
+    source.complete_sole();
+    return source;
+}
+
+io_source& file_stream_strategy::posted(std::size_t value) {
+    io_source& source = loop_.rent();
+    source.own_mode(mode_);
+    source.word = value;
+    loop_.counters.posted_by_budget.add(1);
+    loop_.admit(source);
+    loop_.post_completion(source);
+    return source;
+}
+
+io_source& file_stream_strategy::rent_for(const stream_call& call, const platform::operation& op) {
+    io_source& source = loop_.rent();
+    source.own_mode(mode_);
+    source.remember(call);
+    static_cast<platform::operation&>(source.operation) = op;
+    source.operation.file = &file_;
+    source.operation.complete = &operation_done;
+    source.owner = this;
+    source.on_cancel = &cancelled;
+    return source;
+}
+
+void file_stream_strategy::hand_over(io_source& source) noexcept {
+    started_.fetch_add(1, std::memory_order_relaxed);
+    if (loop_.running_here())
+        return begin(source);
+    source.run = &begin_posted;
+    loop_.post(source);
+}
+
+void file_stream_strategy::begin_posted(completion::ready_node& node, bool invoke) {
+    io_source& source = io_source::of(node);
+    source.run_as_continuation();
+    if (!invoke)
+        source.reason =
+            completion::cancel_reason::requested; // the loop ends: nothing is started any more
+    static_cast<file_stream_strategy*>(source.owner)->begin(source);
+}
+
+// --- turns ---
+
+void file_stream_strategy::begin(io_source& source) noexcept {
+    loop_.admit(source);
+    auto& call = source.memo<stream_call>();
+    if (call.cancels_others) {
+        orphaned_ = call.what == verb::close;
+        cancel_all();
+    }
+    if (call.what == verb::cancel) {
+        finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        return source.finish(0);
+    }
+    if (gate_of(call).enter(source, call.shares))
+        run_turn(source);
+    else
+        call.waits = true;
+}
+
+void file_stream_strategy::run_turn(io_source& source) noexcept {
+    auto& call = source.memo<stream_call>();
+    platform::operation& op = source.operation;
+    const bool attempted = call.stage != 0;
+    if (source.reason != completion::cancel_reason::none && call.what != verb::close) {
+        if (attempted) { // a part may have been read
+            op.result = op.code == platform::opcode::read && op.done != 0
+                            ? static_cast<long>(op.done)
+                            : -ECANCELED;
+            if (step(call, op, system_port::deferred(loop_)))
+                return finish_call(source, call);
+        }
+        give_up(call);
+        call.status = -ECANCELED;
+        return finish_call(source, call);
+    }
+    if (!close_may_start(source, call))
+        return;
+    if (!attempted && step(call, op, system_port::attempting(loop_)))
+        return finish_call(source, call);
+    loop_.submit(source);
+}
+
+void file_stream_strategy::operation_done(platform::operation& op) {
+    io_source& source = io_source::of(op);
+    auto& strategy = *static_cast<file_stream_strategy*>(source.owner);
+    auto& call = source.memo<stream_call>();
+    static constexpr operation_path paths[] = {operation_path::worker, operation_path::ring,
+                                               operation_path::worker, operation_path::fallback};
+    strategy.loop_.count(paths[static_cast<std::size_t>(op.path)], op.done);
+    const auto port = source.reason == completion::cancel_reason::none
+                          ? system_port::attempting(strategy.loop_)
+                          : system_port::deferred(strategy.loop_);
+    if (strategy.step(call, op, port))
+        return strategy.finish_call(source, call);
+    if (source.reason != completion::cancel_reason::none && call.what != verb::close) {
+        op.result = -ECANCELED; // the next part is not even started
+        if (!strategy.step(call, op, port))
+            call.status = -ECANCELED;
+        return strategy.finish_call(source, call);
+    }
+    strategy.loop_.submit(source);
+}
+
+void file_stream_strategy::finish_call(io_source& source, stream_call& call) noexcept {
+    operation_gate& gate = gate_of(call);
+    gate.leave(source, call.shares, call.waits);
+    completion::failure why;
+    const std::size_t done = call.done;
+    const bool failed = call.failed();
+    if (failed) [[unlikely]] {
+        why = {.code = code_of(call, source.reason),
+               .operation = name_of(call.what),
+               .path = path_,
+               .transferred = done,
+               .exception = {}};
+        if (call.status == -ECANCELED)
+            loop_.counters.cancelled.add(1);
+        else if (source.was_detached())
+            report_lost(why.operation, why.code, call.lost());
+    }
+    if (orphaned_ && call.what == verb::close)
+        doomed_ = true;
+    if (!giving_turns_)
+        give_turns();
+    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    if (doomed_ && !giving_turns_)
+        delete this;
+    if (failed) [[unlikely]]
+        source.finish_failed(std::move(why));
+    else
+        source.finish(done);
+}
+
+void file_stream_strategy::give_turns() noexcept {
+    giving_turns_ = true;
+    const auto waits = [](io_source& s) { return s.memo<stream_call>().waits; };
+    const auto shares = [](io_source& s) { return s.memo<stream_call>().shares; };
+    for (operation_gate* gate : {&read_gate_, &gate_}) {
+        while (io_source* next = gate->next_turn(waits, shares)) {
+            next->memo<stream_call>().waits = false;
+            run_turn(*next);
+        }
+    }
+    if (closing_ != nullptr && read_gate_.empty())
+        run_turn(*std::exchange(closing_, nullptr));
+    giving_turns_ = false;
+}
+
+// Reads of an unseekable file may never be answered: a close ends them, and goes on when the last
+// is over.
+bool file_stream_strategy::close_may_start(io_source& source, stream_call& call) noexcept {
+    if (call.what != verb::close || read_gate_.empty())
+        return true;
+    closing_ = &source;
+    cancel_line(read_gate_);
+    return false;
+}
+
+// --- cancellation ---
+
+void file_stream_strategy::cancelled(io_source& source, completion::cancel_reason) noexcept {
+    auto& strategy = *static_cast<file_stream_strategy*>(source.owner);
+    auto& call = source.memo<stream_call>();
+    if (call.what == verb::close)
+        return; // a close that has begun goes to its end
+    if (!call.waits)
+        return strategy.loop_.backend().cancel(source.operation);
+    strategy.give_up(call);
+    call.status = -ECANCELED;
+    strategy.finish_call(source, call);
+}
+
+void file_stream_strategy::cancel() {
+    if (nothing_in_flight())
+        return;
+    if (loop_.running_here())
+        return cancel_all();
+    const stream_call call{.what = verb::cancel, .cancels_others = true};
+    io_source& source = rent_for(call, platform::operation{});
+    const value_task<void> detached(source);
+    hand_over(source);
+}
+
+void file_stream_strategy::cancel_all() noexcept {
+    cancel_line(read_gate_);
+    cancel_line(gate_);
+}
+
+void file_stream_strategy::cancel_line(operation_gate& gate) noexcept {
+    const bool outermost =
+        !std::exchange(giving_turns_, true); // nobody gets a turn between two cancellations
+    for (io_source *source = gate.first(), *next = nullptr; source != nullptr; source = next) {
+        next = source->link;
+        source->cancel(source->version(), completion::cancel_reason::requested);
+    }
+    if (outermost) {
+        give_turns();
+    }
+}
+
+} // namespace sluice::strategies

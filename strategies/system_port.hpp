@@ -1,0 +1,46 @@
+// How a strategy reaches the system: on this thread however long it takes (synchronous calls), on
+// this thread only if it does not wait (asynchronous ones), or not at all before its turn with the
+// backend.
+#pragma once
+
+#include <sluice/completion/loop.hpp>
+#include <sluice/platform/posix/file_handle.hpp>
+
+namespace sluice::strategies {
+
+class system_port {
+public:
+    static system_port blocking(completion::loop& loop) noexcept { return {loop, way::blocks, {}}; }
+    static system_port deferred(completion::loop& loop) noexcept { return {loop, way::defers, {}}; }
+    /// An attempt within what is left of the loop's budget; off the loop's thread there is no
+    /// budget.
+    static system_port attempting(completion::loop& loop) noexcept {
+        if (!loop.running_here())
+            return {loop, way::attempts, {~std::size_t{0}, loop.options().may_block_inline}};
+        if (!loop.inline_allowed())
+            return deferred(loop);
+        return {loop, way::attempts, {loop.bytes_left(), loop.options().may_block_inline}};
+    }
+
+    /// True: finished, op.result is set. False: to be submitted.
+    bool perform(platform::operation& op) const noexcept;
+    bool is_blocking() const noexcept { return way_ == way::blocks; }
+
+private:
+    enum class way : std::uint8_t { blocks, attempts, defers };
+    system_port(completion::loop& loop, way how, platform::inline_limits limits) noexcept
+        : loop_(loop), way_(how), limits_(limits) {}
+
+    completion::loop& loop_;
+    way way_;
+    platform::inline_limits limits_;
+};
+
+/// The path that a request finished by try_now has taken.
+inline operation_path path_of_attempt(const platform::request& r) noexcept {
+    const bool no_wait =
+        r.code == platform::opcode::read ? r.file->no_wait_reads : r.file->no_wait_writes;
+    return no_wait ? operation_path::no_wait : operation_path::inline_;
+}
+
+} // namespace sluice::strategies

@@ -1,0 +1,173 @@
+#include <sluice/strategies/unix_file_stream_strategy.hpp>
+
+#include <algorithm>
+
+namespace sluice::strategies {
+
+namespace {
+constexpr std::uint8_t not_asked = 0;
+constexpr std::uint8_t asked = 1;
+} // namespace
+
+// --- the fast way: finished within this call ---
+
+value_task<std::size_t> unix_file_stream_strategy::read_async(std::span<std::byte> buffer,
+                                                              const std::stop_token& stop) {
+    stream_call call = read_call(buffer);
+    if (!can_read() || !call.shares || loop_.forked() || stop.stop_requested() ||
+        loop_.shut_down() || !at_rest()) [[unlikely]]
+        return start<std::size_t>(call, stop);
+    platform::operation op;
+    prepare(call);
+    if (!step_read(call, op, system_port::attempting(loop_))) [[unlikely]]
+        return wait_for<std::size_t>(call, op, stop);
+    if (call.failed()) [[unlikely]]
+        return refuse<std::size_t>(call, code_of(call, completion::cancel_reason::none));
+    return finished_now<std::size_t>(call.done);
+}
+
+value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byte> data,
+                                                        const std::stop_token& stop) {
+    stream_call call = write_call(data);
+    return start<void>(call, stop);
+}
+
+std::size_t unix_file_stream_strategy::read(std::span<std::byte> buffer) {
+    stream_call call = read_call(buffer);
+    run_blocking(call);
+    return call.done;
+}
+
+void unix_file_stream_strategy::write(std::span<const std::byte> data) {
+    stream_call call = write_call(data);
+    run_blocking(call);
+}
+
+// --- one call ---
+
+void unix_file_stream_strategy::prepare(stream_call& call) noexcept {
+    if (call.shares)
+        call.argument = reserve(call.size);
+}
+
+void unix_file_stream_strategy::give_up(stream_call& call) noexcept {
+    if (call.shares)
+        take_back(call.size - call.done);
+}
+
+bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op,
+                                     const system_port& port) noexcept {
+    switch (call.what) {
+    case verb::read:
+        return step_read(call, op, port);
+    case verb::write:
+        return step_write(call, op, port);
+    case verb::flush:
+        return true; // nothing is held back
+    default:
+        return step_control(call, op, port);
+    }
+}
+
+void unix_file_stream_strategy::ask(platform::operation& op, platform::opcode code, std::byte* data,
+                                    std::size_t size, std::uint64_t at) noexcept {
+    static_cast<platform::request&>(op) = {};
+    op.code = code;
+    op.file = &file_;
+    op.data = data;
+    op.size = size;
+    op.offset = at;
+}
+
+bool unix_file_stream_strategy::step_read(stream_call& call, platform::operation& op,
+                                          const system_port& port) noexcept {
+    for (;;) {
+        if (call.stage == not_asked) {
+            if (call.done == call.size)
+                break;
+            ask(op, platform::opcode::read, call.data + call.done, call.size - call.done,
+                file_.seekable ? call.argument + call.done : platform::own_position);
+            call.stage = asked;
+            if (!port.perform(op))
+                return false;
+        }
+        call.stage = not_asked;
+        if (op.result < 0)
+            call.status = static_cast<int>(op.result);
+        else
+            call.done += static_cast<std::size_t>(op.result);
+        // A regular file is read to `size` or its end by one request; elsewhere what there is is
+        // enough.
+        if (op.result <= 0 || file_.regular || call.done >= call.minimum)
+            break;
+    }
+    if (!call.failed() && call.done < call.minimum)
+        call.condition = errc::end_of_stream;
+    if (call.shares)
+        take_back(call.size - call.done);
+    return true;
+}
+
+bool unix_file_stream_strategy::step_write(stream_call& call, platform::operation& op,
+                                           const system_port& port) noexcept {
+    if (call.stage == not_asked) {
+        if (call.size == 0)
+            return true;
+        ask(op, platform::opcode::write, call.data, call.size,
+            call.shares ? call.argument : platform::own_position);
+        call.stage = asked;
+        file_.wrote = true;
+        append_moved_ = file_.append;
+        if (!port.perform(op))
+            return false;
+    }
+    call.done = op.done;
+    if (op.result < 0)
+        call.status = static_cast<int>(op.result);
+    if (call.shares)
+        take_back(call.size - call.done);
+    return true;
+}
+
+// --- position ---
+
+std::uint64_t unix_file_stream_strategy::system_position() const {
+    if (!append_moved_)
+        return position_.load(std::memory_order_relaxed);
+    // Where the last append ended only the system knows; asked for here and nowhere else.
+    const long at = platform::own_position_of(file_);
+    if (at < 0)
+        throw file_error(system_error_from(at), "position", path());
+    return static_cast<std::uint64_t>(at);
+}
+
+std::uint64_t unix_file_stream_strategy::system_length() const {
+    const long length = platform::length_of(file_);
+    if (length < 0)
+        throw file_error(system_error_from(length), "length", path());
+    return static_cast<std::uint64_t>(length);
+}
+
+std::uint64_t unix_file_stream_strategy::position() const {
+    require(can_seek(), errc::not_seekable, "position");
+    return system_position();
+}
+
+std::uint64_t unix_file_stream_strategy::length() const {
+    require(can_seek(), errc::not_seekable, "length");
+    return system_length();
+}
+
+void unix_file_stream_strategy::require_not_below_append_start(std::uint64_t position) const {
+    if (position < append_floor_)
+        throw file_error(make_error_code(errc::below_append_start), "seek", path());
+}
+
+void unix_file_stream_strategy::seek_to(std::uint64_t position) {
+    require(can_seek(), errc::not_seekable, "seek");
+    require_not_below_append_start(position);
+    position_.store(position, std::memory_order_relaxed);
+    append_moved_ = false;
+}
+
+} // namespace sluice::strategies
