@@ -54,9 +54,10 @@ void uring_backend::cancel(operation& op) noexcept {
     }
     if (stage_of(op) == stage::to_cancel)
         return;
-    // RACE: the operation may complete before its cancellation is submitted, while that waits for an entry, or in
-    // the kernel meanwhile. Each time its own completion ends it: leave_kernel() takes it out of to_cancel_, and a
-    // cancellation that finds nothing (ENOENT) or something that runs (EALREADY) is not an error.
+    // RACE: the operation may complete before its cancellation is submitted, while that waits for
+    // an entry, or in the kernel meanwhile. Each time its own completion ends it: leave_kernel()
+    // takes it out of to_cancel_, and a cancellation that finds nothing (ENOENT) or something that
+    // runs (EALREADY) is not an error.
     in_kernel_.erase(op);
     to_cancel_.push_back(op);
     set_stage(op, stage::to_cancel);

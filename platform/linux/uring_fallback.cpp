@@ -1,10 +1,12 @@
-// Life without a ring: when none could be made, when the kernel stops to take entries, when its thread is gone.
+// Life without a ring: when none could be made, when the kernel stops to take entries, when its
+// thread is gone.
 //
-// What the kernel has not seen moves to the threads at once, and so do the polls: no buffer belongs to them. A
-// transfer in the kernel still owns its buffer. An unbound ring goes on showing completions in its mapped queue
-// (draining_) until the devices have answered. A bound ring does not: it is closed, and once the pipe that it held
-// hangs up the kernel has let go of everything; then the transfers are made again, and those whose effect is
-// unknown (at the file's own position) end as cancelled.
+// What the kernel has not seen moves to the threads at once, and so do the polls: no buffer belongs
+// to them. A transfer in the kernel still owns its buffer. An unbound ring goes on showing
+// completions in its mapped queue (draining_) until the devices have answered. A bound ring does
+// not: it is closed, and once the pipe that it held hangs up the kernel has let go of everything;
+// then the transfers are made again, and those whose effect is unknown (at the file's own position)
+// end as cancelled.
 #include <sluice/platform/linux/uring_backend.hpp>
 
 #include <sluice/platform/linux/uring_entry.hpp>
@@ -27,7 +29,9 @@ bool has_hung_up(int descriptor) noexcept {
 }
 
 long poll_several(pollfd* descriptors, nfds_t count, const timespec* limit) noexcept {
-    return pass({raw_call::poll}, [&](std::size_t) { return sys::answer(::ppoll(descriptors, count, limit, nullptr)); });
+    return pass({raw_call::poll}, [&](std::size_t) {
+        return sys::answer(::ppoll(descriptors, count, limit, nullptr));
+    });
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// Option beats environment beats default; a choice that cannot be had is refused in words; "threads" means that no
-// ring is ever tried.
+// Option beats environment beats default; a choice that cannot be had is refused in words;
+// "threads" means that no ring is ever tried.
 #include "support/backend_ways.hpp"
 #include "support/child_process.hpp"
 #include "support/environment.hpp"
@@ -44,7 +44,8 @@ BOOST_AUTO_TEST_CASE(option_beats_environment_beats_default) {
     BOOST_TEST((kind_for(threads, "nonsense") == backend_kind::threads));
 }
 
-BOOST_DATA_TEST_CASE(a_bad_value_is_named, data::make({"nonsense", "URING", "threads ", "1"}), value) {
+BOOST_DATA_TEST_CASE(a_bad_value_is_named, data::make({"nonsense", "URING", "threads ", "1"}),
+                     value) {
     const environment set("SLUICE_BACKEND", value);
     try {
         make_backend({});
@@ -75,7 +76,8 @@ BOOST_AUTO_TEST_CASE(threads_never_try_a_ring) {
         test_operation op;
         prepare_read(op, *file, buffer, 4, 0);
         SLUICE_EXPECT(d.perform(op) == 4);
-        SLUICE_EXPECT(d->capabilities().explanation.find("SLUICE_BACKEND=threads") != std::string::npos);
+        SLUICE_EXPECT(d->capabilities().explanation.find("SLUICE_BACKEND=threads") !=
+                      std::string::npos);
         SLUICE_EXPECT(!platform::available_backends()[0].usable);
         SLUICE_EXPECT(!platform::available_backends()[0].reason.empty());
         return 0;

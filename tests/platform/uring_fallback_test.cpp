@@ -1,5 +1,6 @@
-// io_uring is really refused, at the start or in the middle: every operation still ends, with its result, and the
-// backend says what it is now and why. In children, since a filter cannot be taken back.
+// io_uring is really refused, at the start or in the middle: every operation still ends, with its
+// result, and the backend says what it is now and why. In children, since a filter cannot be taken
+// back.
 #include "support/backend_ways.hpp"
 #include "support/child_process.hpp"
 #include "support/environment.hpp"
@@ -34,7 +35,8 @@ bool has(const std::string& text, std::string_view words) {
 
 bool is_threads(driver& d, int reason) {
     const backend_info info = d->capabilities();
-    return info.kind == backend_kind::threads && info.reason == reason && has(info.explanation, "seccomp") &&
+    return info.kind == backend_kind::threads && info.reason == reason &&
+           has(info.explanation, "seccomp") &&
            has(info.explanation, "/proc/sys/kernel/io_uring_disabled");
 }
 
@@ -79,11 +81,14 @@ const std::array<refusal, 5> refusals = {{
     {EPERM, refused_calls::setup_only},
     {EPERM, refused_calls::enter_only},
 }};
-std::ostream& operator<<(std::ostream& out, const refusal& r) { return out << r.error << '/' << r.which; }
+std::ostream& operator<<(std::ostream& out, const refusal& r) {
+    return out << r.error << '/' << r.which;
+}
 
 } // namespace
 
-BOOST_DATA_TEST_CASE(refused_from_the_start, data::make(refusals) * data::make({0, 77}), what, stale) {
+BOOST_DATA_TEST_CASE(refused_from_the_start, data::make(refusals) * data::make({0, 77}), what,
+                     stale) {
     SLUICE_CHECK_CHILD([&] {
         platform::uring::forget_check();
         const environment no_choice("SLUICE_BACKEND", nullptr);
@@ -119,10 +124,11 @@ BOOST_DATA_TEST_CASE(refused_after_the_check, data::make(ring_ways), how) {
     });
 }
 
-// The ring has it all in hand when it is taken away: pipes that wait, pipes that answer, reads that io-wq is doing,
-// entries that were never submitted.
+// The ring has it all in hand when it is taken away: pipes that wait, pipes that answer, reads that
+// io-wq is doing, entries that were never submitted.
 BOOST_DATA_TEST_CASE(refused_with_operations_in_flight,
-                     data::make(ring_ways) * data::make({refused_calls::all, refused_calls::enter_only}) *
+                     data::make(ring_ways) *
+                         data::make({refused_calls::all, refused_calls::enter_only}) *
                          data::make({false, true}),
                      how, which, by_handle) {
     if (by_handle && how.exclusive)
@@ -151,7 +157,10 @@ BOOST_DATA_TEST_CASE(refused_with_operations_in_flight,
         SLUICE_EXPECT(write(pipes[0].input->descriptor(), "first", 5) == 5);
         d->cancel(reads[2]);
         SLUICE_EXPECT(refuse_io_uring(EPERM, calls));
-        d.run_until([&] { return reads[0].completed && reads[2].completed && on_disk[0].completed && on_disk[1].completed; });
+        d.run_until([&] {
+            return reads[0].completed && reads[2].completed && on_disk[0].completed &&
+                   on_disk[1].completed;
+        });
         SLUICE_EXPECT(reads[0].result == 5 && buffers[0].substr(0, 5) == "first");
         SLUICE_EXPECT(reads[2].result == -ECANCELED);
         SLUICE_EXPECT(on_disk[0].result == static_cast<long>(text.size()) && large == text);
@@ -165,7 +174,8 @@ BOOST_DATA_TEST_CASE(refused_with_operations_in_flight,
     });
 }
 
-BOOST_DATA_TEST_CASE(refused_at_release, data::make({refused_calls::all, refused_calls::enter_only}), which) {
+BOOST_DATA_TEST_CASE(refused_at_release,
+                     data::make({refused_calls::all, refused_calls::enter_only}), which) {
     SLUICE_CHECK_CHILD([calls = which] {
         const auto file = test_file::with(pattern(1 << 20));
         test_pipe pipe;
@@ -188,8 +198,8 @@ BOOST_DATA_TEST_CASE(refused_at_release, data::make({refused_calls::all, refused
     });
 }
 
-// A program that closes every descriptor it does not know, as daemons do, has closed the ring; the number may be
-// a file's by now, which must stay open.
+// A program that closes every descriptor it does not know, as daemons do, has closed the ring; the
+// number may be a file's by now, which must stay open.
 BOOST_DATA_TEST_CASE(somebody_closed_the_ring, data::make(ring_ways), how) {
     SLUICE_CHECK_CHILD([&] {
         const auto file = test_file::with("text");

@@ -1,4 +1,5 @@
-// Answers of the kernel that a healthy machine does not give: short, interrupted, again, cancelled unasked.
+// Answers of the kernel that a healthy machine does not give: short, interrupted, again, cancelled
+// unasked.
 #include "support/backend_ways.hpp"
 #include "support/fault_script.hpp"
 
@@ -19,7 +20,8 @@ BOOST_AUTO_TEST_SUITE(uring_faults)
 BOOST_DATA_TEST_CASE(short_reads_are_no_end_of_file, data::make(ring_ways), how) {
     const std::string text = pattern(1 << 20);
     const auto file = test_file::with(text);
-    const fault_script script({{.call = raw_call::ring_read, .most = 40'000, .random_short = true, .times = always}});
+    const fault_script script(
+        {{.call = raw_call::ring_read, .most = 40'000, .random_short = true, .times = always}});
     driver d(how);
     std::string seen(text.size(), '?');
     test_operation op;
@@ -31,7 +33,8 @@ BOOST_DATA_TEST_CASE(short_reads_are_no_end_of_file, data::make(ring_ways), how)
 BOOST_DATA_TEST_CASE(short_writes_are_continued, data::make(ring_ways), how) {
     const std::string text = pattern(1 << 20);
     const auto file = test_file::with("");
-    const fault_script script({{.call = raw_call::ring_write, .most = 40'000, .random_short = true, .times = always}});
+    const fault_script script(
+        {{.call = raw_call::ring_write, .most = 40'000, .random_short = true, .times = always}});
     driver d(how);
     test_operation op;
     prepare_write(op, *file, text.data(), text.size(), 0);
@@ -51,18 +54,21 @@ struct error_row {
 const std::array<error_row, 6> error_rows = {{
     {EAGAIN, 3, 4},
     {EINTR, 30, 4},
-    {ECANCELED, 3, 4},       // nobody asked for it
+    {ECANCELED, 3, 4}, // nobody asked for it
     {EIO, 1, -EIO},
     {EAGAIN, always, -EAGAIN},
     {ECANCELED, always, -ECANCELED},
 }};
-std::ostream& operator<<(std::ostream& out, const error_row& row) { return out << row.error << 'x' << row.times; }
+std::ostream& operator<<(std::ostream& out, const error_row& row) {
+    return out << row.error << 'x' << row.times;
+}
 
 } // namespace
 
 BOOST_DATA_TEST_CASE(errors_of_reads, data::make(ring_ways) * data::make(error_rows), how, row) {
     const auto file = test_file::with("text");
-    const fault_script script({{.call = raw_call::ring_read, .error = row.error, .times = row.times}});
+    const fault_script script(
+        {{.call = raw_call::ring_read, .error = row.error, .times = row.times}});
     driver d(how);
     char buffer[4];
     test_operation op;
@@ -103,7 +109,8 @@ BOOST_DATA_TEST_CASE(an_append_cancelled_unasked_is_not_repeated, data::make(rin
 
 BOOST_DATA_TEST_CASE(a_refused_poll_leaves_it_to_the_read, data::make(ring_ways), how) {
     test_pipe pipe;
-    const fault_script script({{.call = raw_call::ring_poll, .error = EOPNOTSUPP, .times = always}});
+    const fault_script script(
+        {{.call = raw_call::ring_poll, .error = EOPNOTSUPP, .times = always}});
     driver d(how);
     char buffer[4];
     test_operation op;

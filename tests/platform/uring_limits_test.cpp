@@ -60,7 +60,8 @@ BOOST_DATA_TEST_CASE(the_kernel_takes_one_of_n, data::make(ring_ways), how) {
 }
 
 BOOST_DATA_TEST_CASE(the_kernel_has_no_memory_for_a_while, data::make(ring_ways), how) {
-    const fault_script script({{.call = raw_call::ring_enter, .error = EAGAIN, .first = 5, .times = 7}});
+    const fault_script script(
+        {{.call = raw_call::ring_enter, .error = EAGAIN, .first = 5, .times = 7}});
     driver d(how);
     read_ten_thousand(d);
     BOOST_TEST((d->capabilities().kind == backend_kind::uring));

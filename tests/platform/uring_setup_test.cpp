@@ -1,4 +1,5 @@
-// The ring is made as good as the kernel gives it, or not at all and says why; the user sees no error.
+// The ring is made as good as the kernel gives it, or not at all and says why; the user sees no
+// error.
 #include "support/backend_ways.hpp"
 #include "support/environment.hpp"
 
@@ -29,8 +30,9 @@ public:
     using answer = long (*)(raw_call_site&);
     explicit hook(answer a) {
         forget_check();
-        platform::set_fault_hook([](void* self, raw_call_site& site) { return static_cast<hook*>(self)->answer_(site); },
-                                 this);
+        platform::set_fault_hook(
+            [](void* self, raw_call_site& site) { return static_cast<hook*>(self)->answer_(site); },
+            this);
         answer_ = a;
     }
     hook(const hook&) = delete;
@@ -57,8 +59,9 @@ unsigned refused_flag;
 } // namespace
 
 BOOST_DATA_TEST_CASE(a_flag_that_the_kernel_does_not_know,
-                     data::make({IORING_SETUP_SUBMIT_ALL, IORING_SETUP_COOP_TASKRUN, IORING_SETUP_TASKRUN_FLAG,
-                                 IORING_SETUP_SINGLE_ISSUER, IORING_SETUP_DEFER_TASKRUN}) *
+                     data::make({IORING_SETUP_SUBMIT_ALL, IORING_SETUP_COOP_TASKRUN,
+                                 IORING_SETUP_TASKRUN_FLAG, IORING_SETUP_SINGLE_ISSUER,
+                                 IORING_SETUP_DEFER_TASKRUN}) *
                          data::make({false, true}),
                      flag, exclusive) {
     refused_flag = flag;
@@ -78,7 +81,9 @@ BOOST_DATA_TEST_CASE(a_flag_that_the_kernel_does_not_know,
 BOOST_AUTO_TEST_CASE(no_optional_flag_at_all) {
     const hook h([](raw_call_site& site) -> long {
         constexpr unsigned known = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
-        return site.call == raw_call::ring_setup && (site.offset & ~std::uint64_t{known}) != 0 ? -EINVAL : 0;
+        return site.call == raw_call::ring_setup && (site.offset & ~std::uint64_t{known}) != 0
+                   ? -EINVAL
+                   : 0;
     });
     driver d(ring_ways[0]);
     BOOST_TEST(read_text(d) == 4);
@@ -114,7 +119,9 @@ BOOST_AUTO_TEST_CASE(memory_that_comes_back_late) {
 BOOST_DATA_TEST_CASE(registrations_are_refused, data::make({EBADF, EINVAL, EPERM}), error) {
     static int refusal;
     refusal = error;
-    const hook h([](raw_call_site& site) -> long { return site.call == raw_call::ring_register ? -refusal : 0; });
+    const hook h([](raw_call_site& site) -> long {
+        return site.call == raw_call::ring_register ? -refusal : 0;
+    });
     for (const way& how : ring_ways) {
         driver d(how);
         BOOST_TEST(read_text(d) == 4);
@@ -154,7 +161,9 @@ BOOST_AUTO_TEST_CASE(a_kernel_without_the_read) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_without_the_probe) {
-    const hook h([](raw_call_site& site) -> long { return site.call == raw_call::ring_probe ? -EINVAL : 0; });
+    const hook h([](raw_call_site& site) -> long {
+        return site.call == raw_call::ring_probe ? -EINVAL : 0;
+    });
     expect_threads(EINVAL, "probe");
 }
 
@@ -174,16 +183,21 @@ BOOST_AUTO_TEST_CASE(a_kernel_without_the_sync_alone) {
     BOOST_TEST((op.path == platform::path_taken::fallback));
 }
 
-BOOST_DATA_TEST_CASE(a_refused_ring, data::make({EPERM, EACCES, ENOSYS}) * data::make({0, 77}), error, stale) {
+BOOST_DATA_TEST_CASE(a_refused_ring, data::make({EPERM, EACCES, ENOSYS}) * data::make({0, 77}),
+                     error, stale) {
     static int refusal;
     refusal = error;
-    const hook h([](raw_call_site& site) -> long { return site.call == raw_call::ring_setup ? -refusal : 0; });
+    const hook h([](raw_call_site& site) -> long {
+        return site.call == raw_call::ring_setup ? -refusal : 0;
+    });
     errno = stale; // the reason never comes from there
     expect_threads(error, "io_uring_disabled");
 }
 
 BOOST_AUTO_TEST_CASE(a_descriptor_too_few) {
-    const hook h([](raw_call_site& site) -> long { return site.call == raw_call::ring_setup ? -EMFILE : 0; });
+    const hook h([](raw_call_site& site) -> long {
+        return site.call == raw_call::ring_setup ? -EMFILE : 0;
+    });
     expect_threads(EMFILE, "io_uring_setup");
 }
 
