@@ -9,9 +9,11 @@
 
 #include <sluice/sluice.hpp>
 
+#include <cerrno>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -126,6 +128,13 @@ void print(const report& r, const options& wanted, const sluice::backend_info& b
                     r.allocations, r.operations);
 }
 
+// The new file beside the destination is our own affair: the user is told of the destination.
+std::string words_for(const sluice::file_error& error, const options& wanted) {
+    const bool in_target = error.path() != wanted.source;
+    const auto& path = in_target ? wanted.destination : wanted.source;
+    return std::string(error.operation()) + " '" + path.native() + "': " + error.code().message();
+}
+
 int fail(const std::string& why, int code) {
     std::fflush(stdout);
     std::fprintf(stderr, "copy_file: %s\n", why.c_str());
@@ -135,6 +144,8 @@ int fail(const std::string& why, int code) {
 } // namespace
 
 int main(int argc, char** argv) {
+    static char output[BUFSIZ]; // or the first line would allocate one in the midst of counting
+    std::setvbuf(stdout, output, _IOFBF, sizeof output);
     options wanted;
     try {
         wanted = parse(argc, argv);
@@ -144,16 +155,20 @@ int main(int argc, char** argv) {
     if (wanted.help)
         return std::fputs(help_text, stdout) < 0;
     try {
-        const std::stop_token stop = stop_on_signals();
+        const std::stop_token stop = stop_on_signals(&target::remove_leftover);
         sluice::runtime_options how;
         how.backend = wanted.backend;
         sluice::io_runtime runtime(how);
         const report result = sluice::sync_wait(runtime, run(runtime.get_executor(), wanted, stop));
         print(result, wanted, sluice::backend(runtime));
-        return std::fflush(stdout) == 0 ? 0 : fail("standard output could not be written", 1);
-    } catch (const std::exception& error) {
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            return fail(std::string("write to standard output: ") + std::strerror(errno), 1);
+        return 0;
+    } catch (const sluice::file_error& error) {
         if (const int signal = signal_received(); signal != 0)
             return fail("interrupted, nothing was copied", 128 + signal);
+        return fail(words_for(error, wanted), 1);
+    } catch (const std::exception& error) {
         return fail(error.what(), 1);
     }
 }

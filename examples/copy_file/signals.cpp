@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <ctime>
 #include <thread>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@ namespace copy_file {
 
 namespace {
 
+constexpr timespec patience{.tv_sec = 2, .tv_nsec = 0};
 std::atomic<int> received{0};
 
 bool is_ignored(int signal) {
@@ -18,7 +21,7 @@ bool is_ignored(int signal) {
 
 } // namespace
 
-std::stop_token stop_on_signals() {
+std::stop_token stop_on_signals(void (*clean_up)() noexcept) {
     // A limit on the size of files, or a pipe without a reader, is an error like any other.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
@@ -30,15 +33,16 @@ std::stop_token stop_on_signals() {
             sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::stop_source stop;
-    std::thread([stop, signals]() mutable {
-        for (;;) {
-            int signal = 0;
-            if (::sigwait(&signals, &signal) != 0)
-                continue;
-            if (received.exchange(signal) != 0)
-                ::_exit(128 + signal);
-            stop.request_stop();
+    std::thread([stop, signals, clean_up]() mutable {
+        int signal = 0;
+        while (::sigwait(&signals, &signal) != 0) {
         }
+        received = signal;
+        stop.request_stop();
+        ::sigtimedwait(&signals, nullptr, &patience);
+        clean_up();
+        std::fputs("copy_file: interrupted, nothing was copied\n", stderr);
+        ::_exit(128 + signal);
     }).detach();
     return stop.get_token();
 }

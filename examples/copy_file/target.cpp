@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +32,10 @@ std::filesystem::path follow_links(std::filesystem::path path) {
     refuse(ELOOP, "open", path);
 }
 
+// What is to be removed, also by another thread.
+std::mutex leftover_mutex;
+std::string leftover; // guarded by it
+
 constexpr std::filesystem::perms permissions_of(const struct stat& file) noexcept {
     return static_cast<std::filesystem::perms>(file.st_mode & 0777);
 }
@@ -46,8 +52,8 @@ target::target(const std::filesystem::path& destination, int source_descriptor) 
         refuse(errno, "open", destination);
     if (exists) {
         if (source.st_dev == old.st_dev && source.st_ino == old.st_ino)
-            throw std::runtime_error("'" + destination.native() +
-                                     "' is the source itself: nothing is copied");
+            throw std::runtime_error("copy to '" + destination.native() +
+                                     "': that is the source itself");
         if (S_ISDIR(old.st_mode))
             refuse(EISDIR, "open", destination);
         // The system is asked, because replacing a file by its name needs no leave to write to it.
@@ -68,17 +74,29 @@ target::target(const std::filesystem::path& destination, int source_descriptor) 
     options_.create_permissions = permissions_of(exists ? old : source);
 }
 
-target::~target() {
-    if (ours_)
-        ::unlink(path_.c_str());
+void target::opened() noexcept {
+    if (!is_regular_)
+        return;
+    const std::lock_guard lock(leftover_mutex);
+    leftover = path_.native();
+}
+
+target::~target() { remove_leftover(); }
+
+void target::remove_leftover() noexcept {
+    const std::lock_guard lock(leftover_mutex);
+    if (!leftover.empty())
+        ::unlink(leftover.c_str());
+    leftover.clear();
 }
 
 void target::commit() {
-    if (!is_regular_)
+    const std::lock_guard lock(leftover_mutex);
+    if (leftover.empty())
         return;
     if (::rename(path_.c_str(), destination_.c_str()) != 0)
         refuse(errno, "rename", path_);
-    ours_ = false;
+    leftover.clear();
 }
 
 } // namespace copy_file

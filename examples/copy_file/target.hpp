@@ -23,17 +23,18 @@ public:
     const std::filesystem::path& path() const noexcept { return path_; }
     sluice::open_options options() const noexcept { return options_; }
     /// The new file was made, and is ours to remove.
-    void opened() noexcept { ours_ = is_regular_; }
+    void opened() noexcept;
     bool is_regular() const noexcept { return is_regular_; }
     /// Gives the new file the destination's name. Throws file_error.
     void commit();
+    /// Removes the new file of a process that ends here and now. Any thread.
+    static void remove_leftover() noexcept;
 
 private:
     std::filesystem::path destination_; // symbolic links followed
     std::filesystem::path path_;
     sluice::open_options options_;
     bool is_regular_ = true;
-    bool ours_ = false;
 };
 
 } // namespace copy_file
