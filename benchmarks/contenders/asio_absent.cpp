@@ -1,0 +1,8 @@
+// Built where Boost.Asio files was not found.
+#include "contenders.hpp"
+
+namespace bench {
+
+std::vector<file_contender> asio_contenders() { return {}; }
+
+} // namespace bench

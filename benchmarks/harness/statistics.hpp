@@ -1,0 +1,18 @@
+// Median and quartiles of a handful of numbers: the machine is noisy, so means would tell of its
+// other guests.
+#pragma once
+
+#include <vector>
+
+namespace bench {
+
+struct quartiles {
+    double first = 0;
+    double median = 0;
+    double third = 0;
+};
+
+/// `samples` is taken by value because it gets sorted; it must not be empty.
+quartiles quartiles_of(std::vector<double> samples);
+
+} // namespace bench
