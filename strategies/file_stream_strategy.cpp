@@ -22,7 +22,11 @@ file_stream_strategy::file_stream_strategy(completion::loop& loop,
     loop_.retain();
 }
 
-file_stream_strategy::~file_stream_strategy() { loop_.release(); }
+file_stream_strategy::~file_stream_strategy() {
+    for (stream_user* user = users_; user != nullptr; user = user->next)
+        user->stream = nullptr;
+    loop_.release();
+}
 
 // --- checks ---
 
@@ -193,7 +197,8 @@ void file_stream_strategy::close_now() noexcept {
 }
 
 void file_stream_strategy::abandon() noexcept {
-    if (nothing_in_flight() || loop_.forked()) {
+    // A loop that is shut down has nothing in flight, but the frame of a copy may still be there.
+    if (nothing_in_flight() || loop_.forked() || loop_.shut_down()) {
         close_now();
         delete this;
         return;

@@ -13,6 +13,7 @@
 #include <sluice/platform/posix/file_handle.hpp>
 #include <sluice/strategies/operation_gate.hpp>
 #include <sluice/strategies/stream_call.hpp>
+#include <sluice/strategies/stream_user.hpp>
 #include <sluice/strategies/system_port.hpp>
 
 #include <atomic>
@@ -77,6 +78,17 @@ public:
     /// one closes.
     void abandon() noexcept;
 
+    /// A user of this stream counts as a call in flight from expect_user() on, which is the caller's, to
+    /// leave(). join() and leave() on the thread that runs the loop.
+    void expect_user() noexcept { started_.fetch_add(1, std::memory_order_relaxed); }
+    void join(stream_user& user) noexcept;
+    void leave(stream_user& user) noexcept;
+    bool nothing_in_flight() const noexcept {
+        return started_.load(std::memory_order_relaxed) ==
+               finished_.load(std::memory_order_acquire);
+    }
+    resume_mode mode() const noexcept { return mode_; }
+
 protected:
     virtual ~file_stream_strategy();
 
@@ -132,10 +144,6 @@ protected:
     /// Whether a call that is done with the buffer alone may be answered at once.
     bool at_rest() const noexcept {
         return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
-    }
-    bool nothing_in_flight() const noexcept {
-        return started_.load(std::memory_order_relaxed) ==
-               finished_.load(std::memory_order_acquire);
     }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept;
@@ -213,6 +221,7 @@ private:
     bool orphaned_ = false;        // the stream is gone: its close deletes this
     bool doomed_ = false;          // to be deleted as soon as no turn is being given
     io_source* closing_ = nullptr; // a close that waits for the reads of an unseekable file
+    stream_user* users_ = nullptr;
     shared_path path_;
 };
 

@@ -118,6 +118,23 @@ void file_stream_strategy::begin_posted(completion::ready_node& node, bool invok
     static_cast<file_stream_strategy*>(source.owner)->begin(source);
 }
 
+// --- users ---
+
+void file_stream_strategy::join(stream_user& user) noexcept {
+    user.previous = nullptr;
+    user.next = users_;
+    if (users_ != nullptr)
+        users_->previous = &user;
+    users_ = &user;
+}
+
+void file_stream_strategy::leave(stream_user& user) noexcept {
+    (user.previous != nullptr ? user.previous->next : users_) = user.next;
+    if (user.next != nullptr)
+        user.next->previous = user.previous;
+    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
 // --- turns ---
 
 void file_stream_strategy::begin(io_source& source) noexcept {
@@ -262,6 +279,8 @@ void file_stream_strategy::cancel() {
 }
 
 void file_stream_strategy::cancel_all() noexcept {
+    for (stream_user* user = users_; user != nullptr; user = user->next)
+        user->cancel(*user);
     cancel_line(read_gate_);
     cancel_line(gate_);
 }
