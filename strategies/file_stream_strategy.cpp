@@ -91,7 +91,7 @@ std::size_t file_stream_strategy::read_at_least(std::span<std::byte> buffer, std
     if (minimum > buffer.size())
         throw std::out_of_range("read_at_least: minimum is larger than the buffer");
     stream_call call{.what = verb::read,
-                     .shares = file_.seekable,
+                     .shares = file_.seekable && tolerates_overlap(),
                      .data = buffer.data(),
                      .size = buffer.size(),
                      .minimum = minimum};
