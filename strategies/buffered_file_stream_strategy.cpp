@@ -60,7 +60,6 @@ buffered_file_stream_strategy::flush(stream_call& call, platform::operation& op,
         ask(op, platform::opcode::write, buffer_.get(), pending_, write_offset());
         call.stage = stage_flushing;
         file_.wrote = true;
-        append_moved_ = file_.append;
         if (!port.perform(op))
             return progress::waits;
     }
@@ -72,6 +71,7 @@ buffered_file_stream_strategy::progress
 buffered_file_stream_strategy::settle_flush(stream_call& call,
                                             const platform::operation& op) noexcept {
     call.stage = stage_begin;
+    note_append(op.done);
     const std::size_t left = pending_ - op.done;
     if (op.done != 0 && left != 0)
         std::memmove(buffer_.get(), buffer_.get() + op.done, left);
@@ -111,6 +111,8 @@ std::uint64_t buffered_file_stream_strategy::write_offset() const noexcept {
 
 std::uint64_t buffered_file_stream_strategy::position() const {
     require(can_seek(), errc::not_seekable, "position");
+    if (file_.append && pending_ != 0) // they will go to the end, wherever a seek went
+        return system_length() + pending_;
     return system_position() - unread() + pending_;
 }
 

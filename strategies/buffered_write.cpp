@@ -57,6 +57,7 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::oper
         } else if (call.stage == stage_past_buffer) {
             call.stage = stage_begin;
             call.done += op.done;
+            note_append(op.done);
             position_.fetch_add(op.done, std::memory_order_relaxed);
             if (op.result < 0)
                 call.status = static_cast<int>(op.result);
@@ -84,7 +85,6 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::oper
             call.stage = stage_past_buffer;
         }
         file_.wrote = true;
-        append_moved_ = file_.append;
         if (!port.perform(op))
             return false;
     }

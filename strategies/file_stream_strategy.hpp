@@ -179,17 +179,24 @@ protected:
             position_.fetch_sub(bytes, std::memory_order_relaxed);
     }
 
+    void note_append(std::size_t bytes) noexcept {
+        if (file_.append && bytes != 0)
+            append_moved_ = true;
+    }
+
     completion::loop& loop_;
     platform::file_handle file_;
     std::atomic<std::uint64_t> position_;
     std::uint64_t append_floor_; // length at open of an append stream
     bool open_ = true;
-    bool append_moved_ = false; // the position is where the system's offset is
+    /// The position is where the system's offset is: where the last append ended.
+    platform::relaxed<bool> append_moved_{false};
     resume_mode mode_;
     int failed_sync_ = 0; // -errno of the first failed sync: no later one reports success
 
 private:
     bool ask_control(stream_call& call, platform::operation& op) noexcept;
+    void stay_within(std::uint64_t length) noexcept;
     io_source& rent_for(const stream_call& call, const platform::operation& op);
     void hand_over(io_source& source) noexcept;
     void begin(io_source& source) noexcept;

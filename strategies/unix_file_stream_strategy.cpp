@@ -117,11 +117,11 @@ bool unix_file_stream_strategy::step_write(stream_call& call, platform::operatio
             call.shares ? call.argument : platform::own_position);
         call.stage = asked;
         file_.wrote = true;
-        append_moved_ = file_.append;
         if (!port.perform(op))
             return false;
     }
     call.done = op.done;
+    note_append(op.done);
     if (op.result < 0)
         call.status = static_cast<int>(op.result);
     if (call.shares)
