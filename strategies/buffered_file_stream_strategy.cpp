@@ -48,6 +48,8 @@ bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::op
         return false;
     if (call.what == verb::close)
         forget_buffer();
+    else if (call.what == verb::set_length && !call.failed())
+        stay_within(call.argument);
     return true;
 }
 
@@ -138,7 +140,7 @@ void buffered_file_stream_strategy::seek_to(std::uint64_t target) {
     }
     read_at_ = 0;
     read_end_ = 0;
-    position_.store(target, std::memory_order_relaxed);
+    set_position(target);
     append_moved_ = false;
 }
 

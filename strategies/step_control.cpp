@@ -91,10 +91,6 @@ bool file_stream_strategy::step_control(stream_call& call, platform::operation& 
         if (result < 0 && !nothing_to_sync(result))
             call.status = static_cast<int>(result);
         return true;
-    case verb::set_length:
-        if (result >= 0)
-            stay_within(call.argument);
-        break;
     case verb::close:
         if (call.status != 0)
             return true; // the flush before it failed: that is the error to report

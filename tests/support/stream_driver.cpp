@@ -140,6 +140,23 @@ template result<void> stream_driver::asynchronous(const std::function<value_task
 template result<file_stream>
 stream_driver::asynchronous(const std::function<value_task<file_stream>()>&);
 
+void stream_driver::start(const std::function<void()>& body) {
+    if (way.style == calling::outside || blocks())
+        return body();
+    bool done = false;
+    boost::asio::post(runtime.get_executor(), [&] {
+        body();
+        done = true;
+    });
+    runtime.loop().run_until(completion::time_point::max(),
+                             completion::loop::waiting_rule::exclusive, &done);
+}
+
+void stream_driver::run_until(const std::function<bool()>& condition) {
+    while (!condition())
+        runtime.run_for(std::chrono::milliseconds(1));
+}
+
 result<file_stream> stream_driver::try_open(const std::string& path, open_options options) {
     options.buffer_size = way.buffer_size;
     if (blocks())

@@ -78,6 +78,12 @@ public:
     result<T> wait_for(value_task<T> task) {
         return asynchronous<T>([&] { return std::move(task); });
     }
+    /// Runs a function where the style starts its operations: on the loop, or on this thread while
+    /// nobody runs the loop. What it starts there is in flight when this returns, as far as it was
+    /// not finished at once.
+    void start(const std::function<void()>& body);
+    /// Runs the loop until the condition holds.
+    void run_until(const std::function<bool()>& condition);
     template <class T>
     result<T> asynchronous(const std::function<value_task<T>()>& start);
 
