@@ -11,7 +11,7 @@ value_task<std::size_t> file_stream_strategy::read_at_least_async(std::span<std:
                                                                   std::size_t minimum,
                                                                   const std::stop_token& stop) {
     stream_call call{.what = verb::read,
-                     .shares = file_.seekable,
+                     .shares = file_.seekable && tolerates_overlap(),
                      .data = buffer.data(),
                      .size = buffer.size(),
                      .minimum = minimum};
@@ -21,7 +21,7 @@ value_task<std::size_t> file_stream_strategy::read_at_least_async(std::span<std:
 value_task<void> file_stream_strategy::read_exactly_async(std::span<std::byte> buffer,
                                                           const std::stop_token& stop) {
     stream_call call{.what = verb::read,
-                     .shares = file_.seekable,
+                     .shares = file_.seekable && tolerates_overlap(),
                      .data = buffer.data(),
                      .size = buffer.size(),
                      .minimum = buffer.size()};
