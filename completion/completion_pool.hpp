@@ -14,8 +14,8 @@
 namespace sluice {
 
 struct completion_pool_statistics {
-    std::uint64_t rented = 0; ///< so far
-    std::size_t idle = 0;     ///< in the pool now
+    std::uint64_t rented = 0;   ///< so far
+    std::size_t idle = 0;       ///< in the pool now
 };
 
 template <class T>
@@ -23,8 +23,7 @@ class completion_pool {
 public:
     class pooled_source;
 
-    /// Keeps at most `bound` sources of the executor's thread, and as many of all others, for
-    /// reuse.
+    /// Keeps at most `bound` idle sources.
     template <class Executor>
     explicit completion_pool(const Executor& executor, resume_mode mode = resume_mode::inline_,
                              std::size_t bound = 1024)
@@ -48,7 +47,7 @@ public:
     /// While nobody rents or gives back; else approximate.
     completion_pool_statistics statistics() const {
         const std::lock_guard lock(mutex_);
-        return {own_.rented + shared_.rented, count(own_) + count(shared_)};
+        return {own_.rented + shared_.rented, own_.idle + shared_.idle};
     }
 
     /// A completion source that belongs to the pool.
@@ -78,28 +77,21 @@ public:
 private:
     struct list {
         completion::typed_core<T>* first = nullptr;
+        std::size_t idle = 0;
         std::uint64_t rented = 0;
-        std::size_t made = 0; // at most `bound`: a core made beyond that never comes back here
     };
 
     completion::typed_core<T>& take_from(list& from) {
         ++from.rented;
         completion::typed_core<T>* core = from.first;
         if (core == nullptr) [[unlikely]]
-            return make_for(from);
+            return completion::new_public_core<T>(queue_.queue(), mode_);
         from.first = core->next_free;
+        --from.idle;
         return *core;
     }
-    [[gnu::noinline, gnu::cold]] completion::typed_core<T>& make_for(list& from) {
-        completion::typed_core<T>& core = completion::new_public_core<T>(queue_.queue(), mode_);
-        core.is_spare = from.made >= bound_;
-        if (!core.is_spare)
-            ++from.made;
-        return core;
-    }
     void give_back(completion::typed_core<T>& core) noexcept {
-        if (core.is_spare) [[unlikely]]
-            return completion::core_slab<T>::put(core);
+        core.own_mode(mode_);
         if (queue_.queue().running_here()) [[likely]] {
             put_into(own_, core);
         } else {
@@ -107,15 +99,12 @@ private:
             put_into(shared_, core);
         }
     }
-    static void put_into(list& to, completion::typed_core<T>& core) noexcept {
+    void put_into(list& to, completion::typed_core<T>& core) noexcept {
+        if (to.idle >= bound_) [[unlikely]]
+            return completion::core_slab<T>::put(core);
         core.next_free = to.first;
         to.first = &core;
-    }
-    static std::size_t count(const list& cores) noexcept {
-        std::size_t idle = 0;
-        for (const auto* core = cores.first; core != nullptr; core = core->next_free)
-            ++idle;
-        return idle;
+        ++to.idle;
     }
     static void empty(list& cores) noexcept {
         while (completion::typed_core<T>* core = cores.first) {

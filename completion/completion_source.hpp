@@ -26,7 +26,7 @@ typed_core<T>& new_public_core(resume_queue& home, resume_mode mode) {
     typed_core<T>& core = *core_slab<T>::take(public_verbs<T>());
     core.become(public_verbs<T>());
     core.set_home(&home);
-    core.base_mode(mode);
+    core.own_mode(mode);
     core.set_owned(true);
     core.renew();
     return core;
@@ -36,7 +36,7 @@ template <class T>
 const source_core::verbs& public_verbs() noexcept {
     static constexpr source_core::verbs kind{
         [](source_core& core) noexcept {
-            core.retire();
+            core.renew();
             core_slab<T>::put(static_cast<typed_core<T>&>(core));
         },
         &end_public_source,
@@ -104,9 +104,11 @@ public:
     /// Ready for the next operation: a new version, this source's own settings. Older tickets are
     /// stale from here on. Throws invalid_operation while somebody waits.
     void reset() {
-        if (core_->has_waiter())
+        using core = completion::source_core;
+        const std::uint64_t seen = core_->state();
+        if ((seen & (core::waiting | core::consumed)) == core::waiting)
             throw invalid_operation("completion source reset while somebody waits for it");
-        discard_untaken(core_->state());
+        discard_untaken(seen);
         core_->renew();
     }
 
@@ -124,21 +126,19 @@ protected:
     bool let_go() noexcept {
         if ((core_->state() & completion::source_core::consumed) == 0 && !let_go_unconsumed())
             return false;
-        core_->retire();
+        core_->renew();
         return true;
     }
 
     completion::typed_core<T>* core_;
 
 private:
-    [[gnu::noinline, gnu::cold]] bool let_go_unconsumed() noexcept {
+    bool let_go_unconsumed() noexcept {
         using core = completion::source_core;
-        const bool elsewhere = !core_->sees_every_waiter();
-        if ((core_->state() & (core::claimed | core::done)) == 0 &&
-            (elsewhere || core_->has_waiter()))
+        if ((core_->state() & (core::waiting | core::claimed | core::done)) == core::waiting)
             try_set_error(make_error_code(errc::abandoned));
         const std::uint64_t seen = core_->state();
-        if ((seen & core::consumed) == 0 && (elsewhere || (seen & core::waiting) != 0)) {
+        if ((seen & (core::waiting | core::consumed)) == core::waiting) {
             core_->leave_to_queue();
             return false;
         }

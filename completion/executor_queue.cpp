@@ -13,8 +13,7 @@ namespace {
 // The queue of one executor that is not native. Every node is one handler of that executor.
 class executor_queue final : public resume_queue {
 public:
-    explicit executor_queue(const boost::asio::any_io_executor& executor)
-        : resume_queue(false), executor_(executor) {}
+    explicit executor_queue(const boost::asio::any_io_executor& executor) : executor_(executor) {}
 
     void arm(timer_node&, time_point) override {
         throw std::invalid_argument("deadlines need an executor of an io_runtime");

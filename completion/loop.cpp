@@ -6,7 +6,7 @@
 namespace sluice::completion {
 
 loop::loop(const loop_options& options)
-    : resume_queue(true), options_(options), backend_(platform::make_backend(options.backend)),
+    : options_(options), backend_(platform::make_backend(options.backend)),
       fork_generation_(current_fork_generation()) {
     set_budget(options.budget);
     count_forks();

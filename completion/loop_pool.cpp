@@ -56,13 +56,14 @@ io_source& loop::rent() {
     source.loop_ = this;
     source.operation.source = &source;
     source.set_home(this);
-    source.base_mode(options_.resume);
+    source.own_mode(options_.resume);
     source.renew();
     return source;
 }
 
 void loop::give_back(io_source& source) noexcept {
-    source.retire();
+    source.renew();
+    source.own_mode(options_.resume);
     source.reason = cancel_reason::none;
     source.on_cancel = nullptr;
     source.on_discard = nullptr;

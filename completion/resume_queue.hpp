@@ -29,17 +29,13 @@ struct inline_budget_limits {
 
 class resume_queue {
 public:
-    explicit resume_queue(bool runs_alone) noexcept : runs_alone_(runs_alone) {}
+    resume_queue() = default;
     resume_queue(const resume_queue&) = delete;
     resume_queue& operator=(const resume_queue&) = delete;
 
     /// Whether this thread is running this queue at the moment.
     bool running_here() const noexcept { return current_ == this; }
-    /// Whether one thread at a time runs it, so that what only that thread touches needs no atomic.
-    bool runs_alone() const noexcept { return runs_alone_; }
     static resume_queue* current() noexcept { return current_; }
-    /// Different from every queue, and from current().
-    static resume_queue* nobody() noexcept { return reinterpret_cast<resume_queue*>(1); }
 
     /// Runs the node later, on the thread that runs this queue. Any thread.
     void post(ready_node& node) noexcept {
@@ -124,7 +120,6 @@ protected:
 private:
     static inline thread_local constinit resume_queue* current_ = nullptr;
 
-    const bool runs_alone_;
     std::int32_t completions_left_ = 64;
     std::int64_t bytes_left_ = 1024 * 1024;
     inline_budget_limits limits_;

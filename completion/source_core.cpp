@@ -28,21 +28,20 @@ error_code source_core::consume_code(bool resumed) noexcept {
 // RACE: abandon against the completer, on another thread or on this one.
 //  - not done, nobody claimed: `detached` is set; the completer sees it and recycles.
 //  - claimed, not done: the same; the publishing exchange sees it.
-//  - done, no continuation was registered, or a local one that was not found yet: this side owns
-//  the
-//    core and recycles it.
+//  - done, no continuation was registered: this side owns the core and recycles it.
 //  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation,
-//    which takes the result before anything can abandon the ticket). The queue's thread is the one
-//    that destroys coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
+//  which takes the
+//    result before anything can abandon the ticket). The queue's thread is the one that destroys
+//    coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
 void source_core::abandon(std::uint32_t version, bool registered) noexcept {
     std::uint64_t seen = state_.load(std::memory_order_acquire);
-    const bool stale = static_cast<std::uint32_t>(seen >> 32) != version;
-    const bool local = !stale && registered && at_home() && std::exchange(local_waiter_, false);
     for (;;) {
         if (static_cast<std::uint32_t>(seen >> 32) != version ||
             (seen & (consumed | detached)) != 0)
             return;
-        if ((seen & done) != 0 || (seen & (waiting | claimed)) == (waiting | claimed))
+        if ((seen & done) != 0)
+            break;
+        if ((seen & (waiting | claimed)) == (waiting | claimed)) // posted, or about to be
             break;
         const std::uint64_t let_go = (seen & ~waiting) | detached;
         if (state_.compare_exchange_weak(seen, let_go, std::memory_order_acq_rel,
@@ -52,28 +51,10 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
             return;
         }
     }
-    if (registered && !local)
+    if (registered)
         dropped_ = touched_ = true;
     else
         discard_unclaimed(false);
-}
-
-bool source_core::register_in_word(std::uint32_t version, waiter_function waiter, void* address) {
-    std::uint64_t seen = checked(version, std::memory_order_acquire);
-    const bool local = at_home();
-    if ((seen & (waiting | consumed | detached)) != 0 || (local && local_waiter_))
-        second_use();
-    if ((seen & done) != 0)
-        return false;
-    waiter_ = waiter;
-    address_ = address;
-    if (local) // claimed on another thread, which will poke
-        return local_waiter_ = true;
-    while ((seen & done) == 0)
-        if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel,
-                                         std::memory_order_acquire))
-            return true;
-    return false;
 }
 
 void source_core::run_posted(ready_node& self, bool invoke) {
@@ -94,15 +75,11 @@ void source_core::post_done() {
 }
 
 namespace {
+constexpr std::uint64_t owner_leaves = 0xff;
 
-// What a control node may ask for besides a cancel_reason.
-constexpr std::uint8_t look_for_waiter = 0x10;
-constexpr std::uint8_t owner_leaves = 0x20;
-
-constexpr std::uint64_t control_request(std::uint32_t version, std::uint8_t what) noexcept {
-    return (std::uint64_t{version} << 32) | 0x100 | what; // never 0, whatever the version
+constexpr std::uint64_t control_request(std::uint32_t version, cancel_reason reason) noexcept {
+    return (std::uint64_t{version} << 32) | 0x100 | static_cast<std::uint64_t>(reason);
 }
-
 } // namespace
 
 // RACE: cancel against the end of its operation and the next use of the core.
@@ -117,7 +94,7 @@ void source_core::cancel(std::uint32_t version, cancel_reason reason) noexcept {
         return;
     if (home_->running_here())
         kind_->cancel(*this, reason);
-    else if (control_.wanted.exchange(control_request(version, static_cast<std::uint8_t>(reason)),
+    else if (control_.wanted.exchange(control_request(version, reason),
                                       std::memory_order_acq_rel) == 0)
         home_->post(control_);
 }
@@ -133,49 +110,31 @@ void source_core::arm_deadline(std::uint32_t version, time_point when) {
         return;
     }
     control_.deadline.store(when.time_since_epoch().count(), std::memory_order_relaxed);
-    if (control_.wanted.exchange(
-            control_request(version, static_cast<std::uint8_t>(cancel_reason::deadline)),
-            std::memory_order_acq_rel) == 0)
-        home_->post(control_);
-}
-
-void source_core::poke(std::uint32_t version) noexcept {
-    if (control_.wanted.exchange(control_request(version, look_for_waiter),
+    if (control_.wanted.exchange(control_request(version, cancel_reason::deadline),
                                  std::memory_order_acq_rel) == 0)
         home_->post(control_);
 }
 
-// The home queue does what another thread asked for. The core may have been recycled since, even to
-// another queue: the version tells, and nothing else is looked at before.
 void source_core::run_control(ready_node& self, bool invoke) {
     auto& control = static_cast<control_node&>(self);
     const std::uint64_t wanted = control.wanted.exchange(0, std::memory_order_acq_rel);
     source_core& core = *control.core;
-    if (core.version() != static_cast<std::uint32_t>(wanted >> 32))
-        return;
-    const auto what = static_cast<std::uint8_t>(wanted);
-    // What a consumer on the target queue may touch is for that queue's thread, all else for the
-    // home's.
-    const bool at_target = what == owner_leaves && (core.state() & waiting) != 0;
-    if (!(at_target ? core.target_ : core.home_)->running_here()) {
-        if (control.wanted.exchange(wanted, std::memory_order_acq_rel) == 0)
-            (at_target ? core.target_ : core.home_)->post(control);
+    if (wanted == owner_leaves) {
+        if ((core.state() & consumed) != 0)
+            core.kind_->give_back(core);
+        else
+            core.owner_gone_ = core.touched_ = true;
         return;
     }
-    if (what == owner_leaves)
-        return core.owner_left();
-    if (what == look_for_waiter) {
-        if (core.local_waiter_)
-            core.deliver_local();
+    const auto version = static_cast<std::uint32_t>(wanted >> 32);
+    if (!invoke || core.version() != version || (core.state() & done) != 0)
         return;
-    }
-    if (!invoke || (core.state() & done) != 0)
-        return;
-    if (what != static_cast<std::uint8_t>(cancel_reason::deadline))
-        return core.kind_->cancel(core, cancel_reason::requested);
-    core.timer_.version = core.version();
-    const auto when = time_point::duration(control.deadline.load(std::memory_order_relaxed));
-    core.home_->arm(core.timer_, time_point(when));
+    const auto reason = static_cast<cancel_reason>(wanted & 0xff);
+    if (reason != cancel_reason::deadline)
+        return core.kind_->cancel(core, reason);
+    core.timer_.version = version;
+    core.home_->arm(core.timer_, time_point(time_point::duration(
+                                     control.deadline.load(std::memory_order_relaxed))));
 }
 
 void source_core::deadline_expired(timer_node& timer) {
@@ -191,27 +150,13 @@ void source_core::discard_unclaimed(bool resumed) noexcept {
     resumed ? consume_resumed() : consume();
 }
 
-// RACE: the owner of a public core goes away while its continuation is queued, or may be registered
-// at home, which another thread cannot see.
+// RACE: the owner of a public core goes away while its continuation is queued.
 //  - the consumer was faster: the word says `consumed` and the owner recycles at once (let_go).
-//  - else the owner asks the thread that runs the queue. There it comes either after the consumer:
-//  the
+//  - else the owner asks the thread that runs the queue. There it comes either after the consumer: the
 //    word says `consumed`, recycled here; or before: `owner_gone_` is seen by consume_resumed.
 void source_core::leave_to_queue() noexcept {
-    const std::uint64_t asked = control_request(version(), owner_leaves);
-    resume_queue* const queue = (state() & waiting) != 0 ? target_ : home_;
-    if (control_.wanted.exchange(asked, std::memory_order_acq_rel) == 0)
-        queue->post(control_);
-}
-
-void source_core::owner_left() noexcept {
-    if ((state() & consumed) != 0)
-        return kind_->give_back(*this);
-    owner_gone_ = touched_ = true;
-    if (at_home() && local_waiter_)
-        deliver_local();
-    else if ((state() & waiting) == 0)
-        discard_unclaimed(true); // nobody waits, and nobody will
+    control_.wanted.store(owner_leaves, std::memory_order_relaxed);
+    target_->post(control_);
 }
 
 void source_core::restore_settings() noexcept {
@@ -220,8 +165,7 @@ void source_core::restore_settings() noexcept {
         drop_target();
     target_ = home_;
     mode_ = own_mode_;
-    failed_ = dropped_ = owner_gone_ = false;
-    touched_ = own_mode_ != base_mode_;
+    failed_ = dropped_ = owner_gone_ = touched_ = false;
 }
 
 void source_core::set_target(resume_queue& queue) noexcept {

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 namespace sluice::completion {
 
@@ -43,11 +42,6 @@ public:
     //    delivers. Whoever comes second acts, exactly one does.
     //  - complete with a waiter: only `claimed` is added; the waiter takes the result when it is
     //    resumed, and nobody else reads the word before it says `consumed`.
-    //  - a continuation registered by the thread that runs the home queue (`local_waiter_`) is not
-    //  in the
-    //    word at all. A completer on that thread sees it; one on another thread sets `done` and
-    //    asks the home queue to look (poke), which always finds the registration made before or
-    //    none.
     //  - detach (ticket dropped) is one more thing that can be registered: complete sees it and
     //  recycles.
     // After its exchange a completer touches the core only when it delivers, and then the consumer
@@ -86,15 +80,16 @@ public:
 
     /// False: already done. Throws invalid_operation on stale and second use.
     bool register_waiter(std::uint32_t version, waiter_function waiter, void* address) {
-        // One comparison for the common case: this version, and nothing happened to it yet.
-        if (at_home() && !local_waiter_ &&
-            state_.load(std::memory_order_acquire) == std::uint64_t{version} << 32) [[likely]] {
-            waiter_ = waiter;
-            address_ = address;
-            local_waiter_ = true;
-            return true;
-        }
-        return register_in_word(version, waiter, address);
+        std::uint64_t seen = checked(version, std::memory_order_acquire);
+        if ((seen & (waiting | consumed | detached)) != 0) [[unlikely]]
+            second_use();
+        waiter_ = waiter;
+        address_ = address;
+        while ((seen & done) == 0)
+            if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel,
+                                             std::memory_order_acquire))
+                return true;
+        return false;
     }
 
     /// Throws unless the result of this version is there and not yet taken.
@@ -108,15 +103,15 @@ public:
 
     /// The result was moved out, or the failure read: recycles, or leaves it to the owner. Of a
     /// continuation that was resumed: on the thread that resumed it. A plain store tells the owner,
-    /// who, when he goes away before that, asks that very thread to recycle (leave_to_queue).
-    void consume_resumed(std::uint32_t version) noexcept {
+    /// who, when he goes away before that, asks that very thread to recycle (let_go_of_owned).
+    void consume_resumed() noexcept {
         if (!owned_)
             return kind_->give_back(*this);
-        state_.store((std::uint64_t{version} << 32) | done | consumed, std::memory_order_release);
+        state_.store((state_.load(std::memory_order_relaxed) & ~(version_step - 1)) | done | consumed,
+                     std::memory_order_release);
         if (owner_gone_) [[unlikely]]
             kind_->give_back(*this);
     }
-    void consume_resumed() noexcept { consume_resumed(version()); }
     /// The same for a result that was there before anybody registered.
     void consume() noexcept {
         if (!owned_)
@@ -154,16 +149,6 @@ public:
         touched_ = true;
     }
 
-    /// Whether a continuation is registered, as far as this thread can tell.
-    bool has_waiter() const noexcept {
-        return (state() & (waiting | consumed)) == waiting || (at_home() && local_waiter_);
-    }
-
-    /// Whether has_waiter() would know of each: a local one is seen by its own thread only.
-    bool sees_every_waiter() const noexcept {
-        return home_ == nullptr || !home_->runs_alone() || home_->running_here();
-    }
-
     /// Throws unless a continuation may be registered for this version.
     void check_awaitable(std::uint32_t version) const {
         if ((checked(version, std::memory_order_relaxed) & (waiting | consumed | detached)) != 0)
@@ -199,8 +184,6 @@ public:
     void publish(claim won) {
         if (won == claim::with_waiter) // a core that waits and is claimed changes no more
             return deliver();
-        if (at_home() && local_waiter_) [[likely]]
-            return deliver_local();
         const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
         settle(state_.exchange(base | done, std::memory_order_acq_rel));
     }
@@ -218,7 +201,7 @@ public:
     void complete_in_batch(AfterBatch after_batch) noexcept {
         const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
         const std::uint64_t before = state_.exchange(base | done, std::memory_order_acq_rel);
-        if ((before & waiting) == 0 && !std::exchange(local_waiter_, false)) {
+        if ((before & waiting) == 0) {
             if ((before & detached) != 0) [[unlikely]]
                 discard_unclaimed(false);
         } else if (mode_ == resume_mode::inline_ && target_ == home_) {
@@ -238,12 +221,6 @@ public:
         const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
         state_.store(base + version_step, std::memory_order_release);
     }
-    /// The same, at the end of a use: the next owner finds the mode of the pool.
-    void retire() noexcept {
-        if (touched_) [[unlikely]]
-            own_mode_ = base_mode_;
-        renew();
-    }
     std::uint64_t state() const noexcept { return state_.load(std::memory_order_acquire); }
     /// The owner goes away while a continuation is in its queue: the queue recycles.
     void leave_to_queue() noexcept;
@@ -255,20 +232,13 @@ public:
 
     resume_mode own_mode() const noexcept { return own_mode_; }
     void own_mode(resume_mode mode) noexcept {
-        if (own_mode_ == mode) [[likely]]
-            return;
-        own_mode_ = mode_ = mode;
-        touched_ = true;
+        if (own_mode_ != mode) [[unlikely]]
+            own_mode_ = mode_ = mode;
     }
-    /// What own_mode becomes again when a pool gets the core back.
-    void base_mode(resume_mode mode) noexcept { own_mode_ = mode_ = base_mode_ = mode; }
     bool was_detached() const noexcept { return (state() & detached) != 0; }
     resume_queue* home() const noexcept { return home_; }
     resume_queue* target() const noexcept { return target_; }
-    void set_home(resume_queue* queue) noexcept {
-        home_ = target_ = queue;
-        alone_home_ = queue != nullptr && queue->runs_alone() ? queue : resume_queue::nobody();
-    }
+    void set_home(resume_queue* queue) noexcept { home_ = target_ = queue; }
     void run_as_continuation() noexcept {
         run = &run_posted;
     } ///< after `run` was borrowed for something else
@@ -291,22 +261,7 @@ private:
             deliver();
         else if ((before & detached) != 0) [[unlikely]]
             discard_unclaimed(false);
-        else if (home_ != nullptr && home_->runs_alone() && !home_->running_here())
-            poke(static_cast<std::uint32_t>(before >> 32));
     }
-    /// Whether this thread is the one that runs the home queue: what is local to it may be touched.
-    bool at_home() const noexcept { return alone_home_ == resume_queue::current(); }
-    bool register_in_word(std::uint32_t version, waiter_function waiter, void* address);
-    void deliver_local() {
-        local_waiter_ = false;
-        resume_queue* queue = target_;
-        if (mode_ == resume_mode::inline_ && queue == home_ && queue->spend_one()) [[likely]]
-            return waiter_(*this, true);
-        // Posted: from here on it looks like a continuation that was registered in the word.
-        state_.fetch_or(claimed | waiting, std::memory_order_acq_rel);
-        queue->post(*this);
-    }
-    void poke(std::uint32_t version) noexcept;
     void deliver() {
         resume_queue* queue = target_;
         if (mode_ == resume_mode::inline_ &&
@@ -321,7 +276,6 @@ private:
     static void deadline_expired(timer_node& timer);
     void discard_unclaimed(bool resumed) noexcept;
     void restore_settings() noexcept;
-    void owner_left() noexcept;
     void set_target(resume_queue& queue) noexcept;
     void drop_target() noexcept;
     [[noreturn]] static void stale_use();
@@ -333,18 +287,15 @@ private:
     waiter_function waiter_ = nullptr;
     void* address_ = nullptr;
     resume_queue* home_ = nullptr;
-    resume_queue* alone_home_ = resume_queue::nobody(); ///< home_, if one thread at a time runs it
     resume_queue* target_ = nullptr;
-    resume_mode base_mode_ = resume_mode::inline_;
     resume_mode own_mode_ = resume_mode::inline_;
     resume_mode mode_ = resume_mode::inline_;
-    bool owned_ = false;   ///< a completion_source holds it
-    bool touched_ = false; ///< some of what follows, or a setting, is not as renew() leaves it
+    bool owned_ = false;      ///< a completion_source holds it
+    bool touched_ = false;    ///< some of what follows, or a setting, is not as renew() leaves it
     bool failed_ = false;
     bool dropped_ = false;    ///< posted, and its ticket went away since
     bool owner_gone_ = false; ///< posted, and its completion_source went away since
     bool target_retained_ = false;
-    bool local_waiter_ = false; ///< a continuation is registered; the home queue's thread only
 
     // What another thread asks of the home queue: the version and the reason; 0 while the node is
     // not queued.

@@ -33,7 +33,6 @@ public:
     }
 
     typed_core* next_free = nullptr; ///< while in a pool or the slab
-    bool is_spare = false;           ///< made beyond a pool's bound
 
 private:
     static constexpr std::size_t room = [] {

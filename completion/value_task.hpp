@@ -145,7 +145,9 @@ public:
         registered_ = false;
         return false;
     }
-    T await_resume() { return registered_ ? take(true) : get(); }
+    T await_resume() {
+        return registered_ ? take(true) : get();
+    }
 
     /// Awaits as result<T>: never throws for a failed operation.
     class result_awaiter {
@@ -171,8 +173,8 @@ private:
     template <class, class>
     friend struct completion::callback;
 
-    // The result of a ticket. `resumed`: this ticket's continuation was resumed, so it is there and
-    // is this version's.
+    // The result of a ticket. `resumed`: this ticket's continuation was resumed, so it is there and is
+    // this version's.
     T take(bool resumed) {
         completion::source_core& core = *core_;
         kind_ = kind::empty;
@@ -180,10 +182,10 @@ private:
         if (core.failed()) [[unlikely]]
             core.consume_and_raise(resumed);
         if constexpr (std::is_void_v<T>) {
-            resumed ? core.consume_resumed(version_) : core.consume();
+            resumed ? core.consume_resumed() : core.consume();
         } else {
             T value = completion::result_traits<T>::take(core);
-            resumed ? core.consume_resumed(version_) : core.consume();
+            resumed ? core.consume_resumed() : core.consume();
             return value;
         }
     }
