@@ -140,6 +140,7 @@ private:
     std::size_t turn(time_point until, const bool* done);
     static void let_go_of(ready_node* first) noexcept;
     void drop_late_posts() noexcept;
+    void take_over_idle() noexcept;
 
     loop_options options_;
     std::unique_ptr<platform::backend> backend_;
