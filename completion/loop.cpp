@@ -21,6 +21,7 @@ loop::run_scope::run_scope(loop& running, waiting_rule rule)
         throw invalid_operation("this runtime is being run already: one thread at a time");
     scope_.emplace(loop_, runners::one);
     loop_.backend_->acquire(exclusive_);
+    loop_.take_posted(); // before anything that is posted from here
 }
 
 loop::run_scope::~run_scope() {
