@@ -1,6 +1,7 @@
 // Writes of the buffered strategy. A write that fails has put none of its bytes into the buffer:
 // calling it again, for what it did not transfer, never duplicates.
 #include <sluice/strategies/buffered_file_stream_strategy.hpp>
+#include <sluice/platform/posix/whole_transfer.hpp>
 #include <sluice/strategies/buffered_stages.hpp>
 
 #include <algorithm>
@@ -22,10 +23,37 @@ value_task<void> buffered_file_stream_strategy::write_async(std::span<const std:
         drop_window();
         return unix_file_stream_strategy::write_async(data, stop);
     }
-    // 3. in turn, through the buffer.
+    // 3. the full buffer goes to a file that has been fast.
+    if (drains_now(data, stop)) [[likely]]
+        return finished_now<void>(data.size());
+    // 4. in turn, through the buffer.
     stream_call call{
         .what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
     return start<void>(call, stop);
+}
+
+// The same as step_write does with a write that does not fit: the buffer is filled up and written
+// whole. When it cannot be written here, ours leave it again.
+inline bool buffered_file_stream_strategy::drains_now(std::span<const std::byte> data,
+                                                      const std::stop_token& stop) noexcept {
+    const std::size_t before = pending_;
+    const std::size_t room = capacity_ - before;
+    if (before == 0 || data.size() <= room || data.size() - room >= capacity_ || !file_.seekable ||
+        file_.append || !can_write() || !may_finish_here(capacity_) ||
+        !loop_.options().may_block_inline || !platform::may_write_here(file_, capacity_) ||
+        loop_.forked() || stop.stop_requested())
+        return false;
+    hold(data.data(), room);
+    const std::uint64_t at = position_.load(std::memory_order_relaxed);
+    if (!platform::write_whole_now(file_, buffer_.get(), capacity_, at)) {
+        pending_ = before;
+        return false;
+    }
+    move_on(at, capacity_);
+    pending_ = 0;
+    hold(data.data() + room, data.size() - room);
+    loop_.count(operation_path::inline_, capacity_);
+    return true;
 }
 
 void buffered_file_stream_strategy::write(std::span<const std::byte> data) {

@@ -78,8 +78,8 @@ public:
     /// one closes.
     void abandon() noexcept;
 
-    /// A user of this stream counts as a call in flight from expect_user() on, which is the caller's, to
-    /// leave(). join() and leave() on the thread that runs the loop.
+    /// A user of this stream counts as a call in flight from expect_user() on, which is the
+    /// caller's, to leave(). join() and leave() on the thread that runs the loop.
     void expect_user() noexcept { started_.fetch_add(1, std::memory_order_relaxed); }
     void join(stream_user& user) noexcept;
     void leave(stream_user& user) noexcept;
@@ -218,7 +218,7 @@ protected:
     completion::loop& loop_;
     platform::file_handle file_;
     std::atomic<std::uint64_t> position_;
-    std::uint64_t append_floor_; // length at open of an append stream
+    std::uint64_t append_floor_;                // length at open of an append stream
     platform::relaxed<std::uint16_t> seeks_{0}; // how often the position was set; by the caller
     bool open_ = true;
     /// The position is where the system's offset is: where the last append ended.

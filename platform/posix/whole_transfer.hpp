@@ -8,6 +8,8 @@
 #include <sluice/platform/posix/system_calls.hpp>
 #include <sluice/platform/tick_clock.hpp>
 
+#include <algorithm>
+
 namespace sluice::platform {
 
 /// All of it came out of the page cache. Otherwise nothing is lost: the same read may be asked for
@@ -23,6 +25,22 @@ inline bool read_whole_now(const file_handle& file, std::byte* data, std::size_t
                                                       static_cast<long>(offset), RWF_NOWAIT);
                           });
     return raw == static_cast<long>(size);
+}
+
+/// The same into two places, one behind the other.
+inline bool read_whole_now(const file_handle& file, iovec first, iovec second,
+                           std::uint64_t offset) noexcept {
+    if (!file.no_wait_reads) [[unlikely]]
+        return false;
+    const std::size_t size = first.iov_len + second.iov_len;
+    const auto read = [=, &file](std::size_t n) noexcept {
+        iovec parts[2] = {first, second};
+        parts[0].iov_len = std::min(n, first.iov_len);
+        parts[1].iov_len = n - parts[0].iov_len;
+        return sys::raw_preadv2(file.descriptor, parts, 2, static_cast<long>(offset), RWF_NOWAIT);
+    };
+    return pass({raw_call::read_no_wait, file.descriptor, size, offset}, read) ==
+           static_cast<long>(size);
 }
 
 /// Whether a positional write may be made here: files that were fast so far, and what is not too
