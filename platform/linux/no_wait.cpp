@@ -72,6 +72,10 @@ bool is_end_of_file(const request& r) noexcept {
     case EOPNOTSUPP:
     case ENOSYS:
     case EINVAL:
+        if (r.file->transfer_flags != 0) { // perhaps only that flag was too much
+            r.file->transfer_flags = 0;
+            return false;
+        }
         r.file->no_wait_reads = false;
         return limits.may_block && try_adaptively(r, limits.bytes);
     default:
@@ -82,19 +86,19 @@ bool is_end_of_file(const request& r) noexcept {
 }
 
 bool read_now(request& r, inline_limits limits) noexcept {
+    const int flags = RWF_NOWAIT | r.file->transfer_flags;
     for (;;) {
         const std::size_t left = r.size - r.done;
         const std::size_t size = std::min(left, limits.bytes);
         const long raw =
-            sys::read_with(r.file->descriptor, r.data + r.done, size, next_offset(r), RWF_NOWAIT);
+            sys::read_with(r.file->descriptor, r.data + r.done, size, next_offset(r), flags);
         if (raw == static_cast<long>(left)) [[likely]] {
             r.done = r.size;
             return finish(r);
         }
         if (raw <= 0)
             return read_stopped(r, raw, size, limits);
-        // Short: the end of file, the end of what is cached, or the limit. The next call tells
-        // which.
+        // Short: at the end of file, of what is cached, or of the limit. The next call tells.
         if (advance(r, raw, false) == next_step::finished)
             return true;
         limits.bytes -= static_cast<std::size_t>(raw);
