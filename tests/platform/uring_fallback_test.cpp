@@ -101,7 +101,7 @@ BOOST_DATA_TEST_CASE(refused_from_the_start, data::make(refusals) * data::make({
         SLUICE_EXPECT(is_threads(d, what.error));
         SLUICE_EXPECT(!platform::available_backends()[0].usable);
         try {
-            driver strict(all_ways[0]);
+            driver strict(ring_ways[0]);
             SLUICE_EXPECT(!"made");
         } catch (const boost::system::system_error& error) {
             SLUICE_EXPECT(error.code().value() == what.error);
