@@ -86,8 +86,8 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::oper
         } else if (call.stage == stage_past_buffer) {
             call.stage = stage_begin;
             call.done += op.done;
-            note_append(op.done);
             position_.fetch_add(op.done, std::memory_order_relaxed);
+            note_append(op);
             if (op.result < 0)
                 call.status = static_cast<int>(op.result);
             return true;

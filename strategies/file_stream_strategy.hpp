@@ -210,10 +210,12 @@ protected:
         position_.store(to, std::memory_order_release);
     }
 
-    void note_append(std::size_t bytes) noexcept {
-        if (file_.append && bytes != 0)
-            append_moved_ = true;
+    /// Some of a write may have moved the end that an append stream is at.
+    void note_append(const platform::operation& op) noexcept {
+        if (file_.append && op.done != 0)
+            move_to_append(op);
     }
+    void move_to_append(const platform::operation& op) noexcept;
 
     completion::loop& loop_;
     platform::file_handle file_;

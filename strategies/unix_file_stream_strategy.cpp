@@ -161,7 +161,7 @@ bool unix_file_stream_strategy::step_write(stream_call& call, platform::operatio
             return false;
     }
     call.done = op.done;
-    note_append(op.done);
+    note_append(op);
     if (op.result < 0)
         call.status = static_cast<int>(op.result);
     if (call.shares)
