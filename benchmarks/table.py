@@ -32,7 +32,8 @@ def judged(results):
     for operation, contender, row in cases(results):
         name = f"{operation}/{contender}"
         if row.get("error_occurred"):
-            rows.append([name, row.get("label", ""), "", "did not run: " + row["error_message"], "", ""])
+            why = "did not run: " + row["error_message"]
+            rows.append([name, row.get("label", ""), "", why, "", ""])
         elif "bar" in row:
             rows.append([name, row.get("label", ""), *measured(row), f"{row['bar']:g}",
                          "yes" if row["met"] else "no"])
@@ -47,7 +48,7 @@ def measured(row):
 
 
 def compared(results):
-    """One row per contender, one column per operation, ns; the baseline's are medians over pairs."""
+    """One row per contender, one column per operation; a baseline's ns are medians over pairs."""
     operations, contenders, cells = [], [], {}
 
     def put(contender, operation, value):
@@ -77,8 +78,8 @@ def main():
     results = load(sys.argv[1])
     context = results["context"]
     print(f"{context['date']}, {context['num_cpus']} processors at {context['mhz_per_cpu']} MHz, "
-          f"{context['file_system']}, {context['rounds']} rounds of {context['round_ms']} ms a side, "
-          "medians\n")
+          f"{context['file_system']}; medians of {context['rounds']} rounds of "
+          f"{context['round_ms']} ms a side\n")
     print(judged(results), end="\n\n")
     print(compared(results))
 

@@ -1,7 +1,7 @@
-// Heap allocations per operation once everything has been used before, on all threads of the program.
-// Each case runs twice, the usual way and with everything forced through the backend, and reports
-// the worse. Warming up includes starting every worker: which operations need one depends on how busy
-// the machine is, and a thread that starts while counting would count.
+// Heap allocations per operation once everything has been used before, on all threads of the
+// program. Each case runs twice, the usual way and with everything forced through the backend, and
+// reports the worse. Warming up includes starting every worker: which operations need one depends
+// on how busy the machine is, and a thread that starts while counting would count.
 #include "cases.hpp"
 
 #include "../harness/file_work.hpp"
