@@ -38,16 +38,16 @@ struct callback {
     static void finish(source_core& core, bool invoke, Handler& handler) {
         error_code code;
         if (core.failed()) {
-            code = core.consume_code(true);
+            code = core.consume_code();
             if (invoke)
                 call_with_error(handler, code);
         } else if constexpr (std::is_void_v<T>) {
-            core.consume_resumed();
+            core.consume();
             if (invoke)
                 std::move(handler)(code);
         } else {
             T value = result_traits<T>::take(core);
-            core.consume_resumed();
+            core.consume();
             if (invoke)
                 std::move(handler)(code, std::move(value));
         }

@@ -15,6 +15,7 @@ namespace sluice {
 
 struct completion_pool_statistics {
     std::uint64_t rented = 0;   ///< so far
+    std::uint64_t returned = 0; ///< so far
     std::size_t idle = 0;       ///< in the pool now
 };
 
@@ -47,7 +48,8 @@ public:
     /// While nobody rents or gives back; else approximate.
     completion_pool_statistics statistics() const {
         const std::lock_guard lock(mutex_);
-        return {own_.rented + shared_.rented, own_.idle + shared_.idle};
+        return {own_.rented + shared_.rented, own_.returned + shared_.returned,
+                own_.idle + shared_.idle};
     }
 
     /// A completion source that belongs to the pool.
@@ -79,6 +81,7 @@ private:
         completion::typed_core<T>* first = nullptr;
         std::size_t idle = 0;
         std::uint64_t rented = 0;
+        std::uint64_t returned = 0;
     };
 
     completion::typed_core<T>& take_from(list& from) {
@@ -100,6 +103,7 @@ private:
         }
     }
     void put_into(list& to, completion::typed_core<T>& core) noexcept {
+        ++to.returned;
         if (to.idle >= bound_) [[unlikely]]
             return completion::core_slab<T>::put(core);
         core.next_free = to.first;

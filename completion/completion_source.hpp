@@ -35,10 +35,7 @@ typed_core<T>& new_public_core(resume_queue& home, resume_mode mode) {
 template <class T>
 const source_core::verbs& public_verbs() noexcept {
     static constexpr source_core::verbs kind{
-        [](source_core& core) noexcept {
-            core.renew();
-            core_slab<T>::put(static_cast<typed_core<T>&>(core));
-        },
+        [](source_core& core) noexcept { core_slab<T>::put(static_cast<typed_core<T>&>(core)); },
         &end_public_source,
         [](source_core& core) noexcept { result_traits<T>::discard(core); },
     };
@@ -122,10 +119,14 @@ protected:
     ~source_handle() = default;
 
     /// The holder goes away: whoever waits is completed as abandoned. True: the core is free, at a
-    /// new version; false: the queue that its continuation is in recycles it.
+    /// new version.
     bool let_go() noexcept {
-        if ((core_->state() & completion::source_core::consumed) == 0 && !let_go_unconsumed())
+        using core = completion::source_core;
+        if ((core_->state() & (core::waiting | core::done)) == core::waiting)
+            try_set_error(make_error_code(errc::abandoned));
+        if (core_->leave_to_consumer()) [[unlikely]]
             return false;
+        discard_untaken(core_->state());
         core_->renew();
         return true;
     }
@@ -133,18 +134,6 @@ protected:
     completion::typed_core<T>* core_;
 
 private:
-    bool let_go_unconsumed() noexcept {
-        using core = completion::source_core;
-        if ((core_->state() & (core::waiting | core::claimed | core::done)) == core::waiting)
-            try_set_error(make_error_code(errc::abandoned));
-        const std::uint64_t seen = core_->state();
-        if ((seen & (core::waiting | core::consumed)) == core::waiting) {
-            core_->leave_to_queue();
-            return false;
-        }
-        discard_untaken(seen);
-        return true;
-    }
     bool try_fail(completion::failure why) {
         const auto won = core_->try_claim();
         if (won == completion::source_core::claim::refused)

@@ -58,13 +58,6 @@ public:
         refill();
         return false;
     }
-    /// The same for a completion that copied nothing.
-    bool spend_one() noexcept {
-        if (--completions_left_ > 0) [[likely]]
-            return true;
-        refill();
-        return false;
-    }
     /// How much one inline attempt may copy now.
     std::size_t bytes_left() const noexcept {
         return bytes_left_ > 0 ? static_cast<std::size_t>(bytes_left_) : 0;

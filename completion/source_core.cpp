@@ -13,15 +13,16 @@ void failure::raise() const {
     throw file_error(code, operation, path, transferred);
 }
 
-void source_core::consume_and_raise(bool resumed) {
-    const failure why = std::exchange(failure_, {});
-    resumed ? consume_resumed() : consume();
+void source_core::consume_and_raise() {
+    const failure why = std::move(failure_);
+    failure_ = failure{};
+    consume();
     why.raise();
 }
 
-error_code source_core::consume_code(bool resumed) noexcept {
+error_code source_core::consume_code() noexcept {
     const error_code code = failure_.exception ? make_error_code(errc::exception) : failure_.code;
-    resumed ? consume_resumed() : consume();
+    consume();
     return code;
 }
 
@@ -41,8 +42,10 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
             return;
         if ((seen & done) != 0)
             break;
-        if ((seen & (waiting | claimed)) == (waiting | claimed)) // posted, or about to be
-            break;
+        if ((seen & (waiting | claimed)) == (waiting | claimed)) { // about to be posted
+            dropped_ = true;
+            return;
+        }
         const std::uint64_t let_go = (seen & ~waiting) | detached;
         if (state_.compare_exchange_weak(seen, let_go, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
@@ -52,15 +55,15 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
         }
     }
     if (registered)
-        dropped_ = touched_ = true;
+        dropped_ = true;
     else
-        discard_unclaimed(false);
+        discard_unclaimed();
 }
 
 void source_core::run_posted(ready_node& self, bool invoke) {
     auto& core = static_cast<source_core&>(self);
     if (core.dropped_)
-        core.discard_unclaimed(true);
+        core.discard_unclaimed();
     else
         core.waiter_(core, invoke);
 }
@@ -75,8 +78,6 @@ void source_core::post_done() {
 }
 
 namespace {
-constexpr std::uint64_t owner_leaves = 0xff;
-
 constexpr std::uint64_t control_request(std::uint32_t version, cancel_reason reason) noexcept {
     return (std::uint64_t{version} << 32) | 0x100 | static_cast<std::uint64_t>(reason);
 }
@@ -119,13 +120,6 @@ void source_core::run_control(ready_node& self, bool invoke) {
     auto& control = static_cast<control_node&>(self);
     const std::uint64_t wanted = control.wanted.exchange(0, std::memory_order_acq_rel);
     source_core& core = *control.core;
-    if (wanted == owner_leaves) {
-        if ((core.state() & consumed) != 0)
-            core.kind_->give_back(core);
-        else
-            core.owner_gone_ = core.touched_ = true;
-        return;
-    }
     const auto version = static_cast<std::uint32_t>(wanted >> 32);
     if (!invoke || core.version() != version || (core.state() & done) != 0)
         return;
@@ -144,28 +138,24 @@ void source_core::deadline_expired(timer_node& timer) {
         core.kind_->cancel(core, cancel_reason::deadline);
 }
 
-void source_core::discard_unclaimed(bool resumed) noexcept {
+void source_core::discard_unclaimed() noexcept {
     if (!failed_)
         kind_->discard(*this);
-    resumed ? consume_resumed() : consume();
+    consume();
 }
 
-// RACE: the owner of a public core goes away while its continuation is queued.
-//  - the consumer was faster: the word says `consumed` and the owner recycles at once (let_go).
-//  - else the owner asks the thread that runs the queue. There it comes either after the consumer: the
-//    word says `consumed`, recycled here; or before: `owner_gone_` is seen by consume_resumed.
-void source_core::leave_to_queue() noexcept {
-    control_.wanted.store(owner_leaves, std::memory_order_relaxed);
-    target_->post(control_);
+bool source_core::leave_to_consumer() noexcept {
+    std::uint64_t seen = state_.load(std::memory_order_acquire);
+    while ((seen & (waiting | consumed)) == waiting && !delivered_inline_)
+        if (state_.compare_exchange_weak(seen, seen | owner_gone, std::memory_order_acq_rel,
+                                         std::memory_order_acquire))
+            return true;
+    return false;
 }
 
-void source_core::restore_settings() noexcept {
+void source_core::forget_failure() noexcept {
     failure_ = failure{};
-    if (target_retained_)
-        drop_target();
-    target_ = home_;
-    mode_ = own_mode_;
-    failed_ = dropped_ = owner_gone_ = touched_ = false;
+    failed_ = false;
 }
 
 void source_core::set_target(resume_queue& queue) noexcept {
@@ -173,7 +163,7 @@ void source_core::set_target(resume_queue& queue) noexcept {
         drop_target();
     queue.retain();
     target_ = &queue;
-    target_retained_ = touched_ = true;
+    target_retained_ = true;
 }
 
 void source_core::drop_target() noexcept {

@@ -40,8 +40,6 @@ public:
     //  - register between claim and publish: register adds `waiting` to `claimed`; the publishing
     //  exchange sees it and
     //    delivers. Whoever comes second acts, exactly one does.
-    //  - complete with a waiter: only `claimed` is added; the waiter takes the result when it is
-    //    resumed, and nobody else reads the word before it says `consumed`.
     //  - detach (ticket dropped) is one more thing that can be registered: complete sees it and
     //  recycles.
     // After its exchange a completer touches the core only when it delivers, and then the consumer
@@ -101,28 +99,23 @@ public:
     bool failed() const noexcept { return failed_; }
     const failure& why() const noexcept { return failure_; }
 
-    /// The result was moved out, or the failure read: recycles, or leaves it to the owner. Of a
-    /// continuation that was resumed: on the thread that resumed it. A plain store tells the owner,
-    /// who, when he goes away before that, asks that very thread to recycle (let_go_of_owned).
-    void consume_resumed() noexcept {
-        if (!owned_)
-            return kind_->give_back(*this);
-        state_.store((state_.load(std::memory_order_relaxed) & ~(version_step - 1)) | done | consumed,
-                     std::memory_order_release);
-        if (owner_gone_) [[unlikely]]
-            kind_->give_back(*this);
-    }
-    /// The same for a result that was there before anybody registered.
+    /// The result was moved out, or the failure read: recycles, or leaves it to the owner.
     void consume() noexcept {
-        if (!owned_)
-            return kind_->give_back(*this);
-        state_.fetch_or(consumed, std::memory_order_acq_rel);
+        if (!owned_) {
+            kind_->give_back(*this);
+        } else if (delivered_inline_) {
+            // The owner is inside the call that delivers: nobody else looks at the word.
+            state_.store(state_.load(std::memory_order_relaxed) | consumed,
+                         std::memory_order_release);
+        } else if ((state_.fetch_or(consumed, std::memory_order_acq_rel) & owner_gone) != 0) {
+            kind_->give_back(*this);
+        }
     }
-    /// Takes the failure out, consumes, throws. `resumed`: see consume_resumed.
-    [[noreturn]] void consume_and_raise(bool resumed);
+    /// Takes the failure out, consumes, throws.
+    [[noreturn]] void consume_and_raise();
     /// Takes the code out (failures of public sources with an exception: errc::exception),
     /// consumes.
-    error_code consume_code(bool resumed) noexcept;
+    error_code consume_code() noexcept;
 
     /// The ticket goes away without having taken the result. `registered`: a continuation of it was
     /// registered and must not run any more; the operation is asked to end.
@@ -135,7 +128,6 @@ public:
     void override_mode(std::uint32_t version, resume_mode mode) {
         checked(version, std::memory_order_relaxed);
         mode_ = mode;
-        touched_ = true;
     }
     void override_target(std::uint32_t version, resume_queue& queue) {
         checked(version, std::memory_order_relaxed);
@@ -143,10 +135,8 @@ public:
     }
     /// For the awaiting coroutine that brings its own queue along; takes no reference.
     void redirect(resume_queue* queue) noexcept {
-        if (queue == target_ || target_retained_) [[likely]]
-            return;
-        target_ = queue;
-        touched_ = true;
+        if (!target_retained_)
+            target_ = queue;
     }
 
     /// Throws unless a continuation may be registered for this version.
@@ -177,15 +167,18 @@ public:
     void fail(failure why) noexcept {
         failure_ = std::move(why);
         failed_ = true;
-        touched_ = true;
     }
 
     /// The result is written; `won` is what try_claim said.
     void publish(claim won) {
-        if (won == claim::with_waiter) // a core that waits and is claimed changes no more
-            return deliver();
-        const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
-        settle(state_.exchange(base | done, std::memory_order_acq_rel));
+        const std::uint64_t base = state_.load(std::memory_order_relaxed);
+        if (won == claim::with_waiter) {
+            // A core that waits and is claimed changes no more: a plain store does.
+            state_.store(base | done, std::memory_order_release);
+            deliver();
+        } else {
+            settle(state_.exchange((base & ~(version_step - 1)) | done, std::memory_order_acq_rel));
+        }
     }
 
     /// The result is written and nobody else could have completed: one exchange.
@@ -203,7 +196,7 @@ public:
         const std::uint64_t before = state_.exchange(base | done, std::memory_order_acq_rel);
         if ((before & waiting) == 0) {
             if ((before & detached) != 0) [[unlikely]]
-                discard_unclaimed(false);
+                discard_unclaimed();
         } else if (mode_ == resume_mode::inline_ && target_ == home_) {
             after_batch(*this);
         } else {
@@ -216,14 +209,21 @@ public:
     /// A new operation: a new version, every setting of the old one forgotten. The caller owns the
     /// core.
     void renew() noexcept {
-        if (touched_) [[unlikely]]
-            restore_settings();
-        const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
-        state_.store(base + version_step, std::memory_order_release);
+        const std::uint64_t next_version =
+            (state_.load(std::memory_order_relaxed) & ~(version_step - 1)) + version_step;
+        if (failed_) [[unlikely]]
+            forget_failure();
+        if (target_retained_) [[unlikely]]
+            drop_target();
+        target_ = home_;
+        mode_ = own_mode_;
+        delivered_inline_ = false;
+        dropped_ = false;
+        state_.store(next_version, std::memory_order_release);
     }
     std::uint64_t state() const noexcept { return state_.load(std::memory_order_acquire); }
-    /// The owner goes away while a continuation is in its queue: the queue recycles.
-    void leave_to_queue() noexcept;
+    bool
+    leave_to_consumer() noexcept; ///< the owner goes away; false: nobody waits, recycle at once
 
     void disarm_deadline() noexcept {
         if (timer_.armed()) [[unlikely]]
@@ -231,10 +231,7 @@ public:
     }
 
     resume_mode own_mode() const noexcept { return own_mode_; }
-    void own_mode(resume_mode mode) noexcept {
-        if (own_mode_ != mode) [[unlikely]]
-            own_mode_ = mode_ = mode;
-    }
+    void own_mode(resume_mode mode) noexcept { own_mode_ = mode_ = mode; }
     bool was_detached() const noexcept { return (state() & detached) != 0; }
     resume_queue* home() const noexcept { return home_; }
     resume_queue* target() const noexcept { return target_; }
@@ -259,13 +256,14 @@ private:
     void settle(std::uint64_t before) {
         if ((before & waiting) != 0)
             deliver();
-        else if ((before & detached) != 0) [[unlikely]]
-            discard_unclaimed(false);
+        else if ((before & (detached | owner_gone)) != 0) [[unlikely]]
+            discard_unclaimed();
     }
     void deliver() {
         resume_queue* queue = target_;
         if (mode_ == resume_mode::inline_ &&
-            (queue == nullptr || (queue->running_here() && queue->spend_one()))) {
+            (queue == nullptr || (queue->running_here() && queue->spend(0)))) {
+            delivered_inline_ = true;
             waiter_(*this, true);
         } else {
             queue->post(*this);
@@ -274,8 +272,8 @@ private:
     static void run_posted(ready_node& self, bool invoke);
     static void run_control(ready_node& self, bool invoke);
     static void deadline_expired(timer_node& timer);
-    void discard_unclaimed(bool resumed) noexcept;
-    void restore_settings() noexcept;
+    void discard_unclaimed() noexcept;
+    void forget_failure() noexcept;
     void set_target(resume_queue& queue) noexcept;
     void drop_target() noexcept;
     [[noreturn]] static void stale_use();
@@ -290,11 +288,10 @@ private:
     resume_queue* target_ = nullptr;
     resume_mode own_mode_ = resume_mode::inline_;
     resume_mode mode_ = resume_mode::inline_;
-    bool owned_ = false;      ///< a completion_source holds it
-    bool touched_ = false;    ///< some of what follows, or a setting, is not as renew() leaves it
+    bool owned_ = false;            ///< a completion_source holds it
+    bool delivered_inline_ = false; ///< the consumer runs inside the completer's call
+    bool dropped_ = false;          ///< posted, and its ticket went away since
     bool failed_ = false;
-    bool dropped_ = false;    ///< posted, and its ticket went away since
-    bool owner_gone_ = false; ///< posted, and its completion_source went away since
     bool target_retained_ = false;
 
     // What another thread asks of the home queue: the version and the reason; 0 while the node is

@@ -75,17 +75,35 @@ public:
             else
                 return;
         }
-        if (kind_ == kind::empty) [[unlikely]]
-            used_up();
-        core_->check_takeable(version_);
-        return take(false);
+        completion::source_core& core = use(&completion::source_core::check_takeable);
+        if (core.failed()) [[unlikely]]
+            core.consume_and_raise();
+        if constexpr (std::is_void_v<T>) {
+            completion::result_traits<T>::take(core);
+            core.consume();
+        } else {
+            T value = completion::result_traits<T>::take(core);
+            core.consume();
+            return value;
+        }
     }
 
     /// The result or the error, without throwing for a failed operation. Only when completed.
     result<T> get_result() {
-        if (kind_ == kind::ticket)
-            core_->check_takeable(version_);
-        return take_result(false);
+        if (kind_ == kind::ticket) {
+            completion::source_core& core = *core_;
+            core.check_takeable(version_);
+            if (core.failed()) {
+                kind_ = kind::empty;
+                return core.consume_code();
+            }
+        }
+        if constexpr (std::is_void_v<T>) {
+            get();
+            return {};
+        } else {
+            return get();
+        }
     }
 
     // --- settings of this one call; they change nothing when the value was known at once ---
@@ -130,7 +148,7 @@ public:
             return true;
         if (kind_ == kind::empty) [[unlikely]]
             used_up();
-        return false; // whether it is done by now, await_suspend finds out
+        return core_->is_done(version_);
     }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) {
@@ -146,7 +164,8 @@ public:
         return false;
     }
     T await_resume() {
-        return registered_ ? take(true) : get();
+        registered_ = false;
+        return get();
     }
 
     /// Awaits as result<T>: never throws for a failed operation.
@@ -159,7 +178,8 @@ public:
             return task_.await_suspend(awaiting);
         }
         result<T> await_resume() {
-            return task_.registered_ ? task_.take_result(true) : task_.get_result();
+            task_.registered_ = false;
+            return task_.get_result();
         }
 
     private:
@@ -173,34 +193,13 @@ private:
     template <class, class>
     friend struct completion::callback;
 
-    // The result of a ticket. `resumed`: this ticket's continuation was resumed, so it is there and is
-    // this version's.
-    T take(bool resumed) {
-        completion::source_core& core = *core_;
+    template <class Check>
+    completion::source_core& use(Check check) {
+        if (kind_ == kind::empty) [[unlikely]]
+            used_up();
+        (core_->*check)(version_);
         kind_ = kind::empty;
-        registered_ = false;
-        if (core.failed()) [[unlikely]]
-            core.consume_and_raise(resumed);
-        if constexpr (std::is_void_v<T>) {
-            resumed ? core.consume_resumed() : core.consume();
-        } else {
-            T value = completion::result_traits<T>::take(core);
-            resumed ? core.consume_resumed() : core.consume();
-            return value;
-        }
-    }
-    result<T> take_result(bool resumed) {
-        if (kind_ == kind::ticket && core_->failed()) {
-            kind_ = kind::empty;
-            registered_ = false;
-            return core_->consume_code(resumed);
-        }
-        if constexpr (std::is_void_v<T>) {
-            kind_ == kind::ticket ? take(resumed) : get();
-            return {};
-        } else {
-            return kind_ == kind::ticket ? take(resumed) : get();
-        }
+        return *core_;
     }
     completion::known_value<T>
     take_value() noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>) {

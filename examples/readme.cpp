@@ -2,10 +2,8 @@
 #include <array>
 #include <cstdio>
 
-using executor = sluice::io_runtime::executor_type;
-
-sluice::task<void> print_file(executor ex, std::filesystem::path path) {
-    auto file = co_await sluice::file_stream::open_async(ex, path);
+sluice::task<void> print_file(sluice::io_runtime& runtime, std::filesystem::path path) {
+    auto file = co_await sluice::file_stream::open_async(runtime.get_executor(), path);
     std::array<char, 16384> text;
     while (auto size = co_await file.read_async(std::as_writable_bytes(std::span(text))))
         std::fwrite(text.data(), 1, size, stdout);
@@ -15,7 +13,7 @@ sluice::task<void> print_file(executor ex, std::filesystem::path path) {
 int main(int argc, char** argv) try {
     sluice::io_runtime runtime;
     for (int i = 1; i < argc; ++i)
-        sluice::sync_wait(runtime, print_file(runtime.get_executor(), argv[i]));
+        sluice::sync_wait(runtime, print_file(runtime, argv[i]));
 } catch (const sluice::file_error& error) {
     return std::fprintf(stderr, "%s\n", error.what()), 1;
 }

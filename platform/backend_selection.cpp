@@ -1,4 +1,5 @@
-// Which backend a context gets: the option, else the environment, else the ring where it can be had.
+// Which backend a context gets: the option, else the environment, else the ring where it can be
+// had.
 #include <sluice/platform/backend.hpp>
 
 #include <sluice/platform/error.hpp>
@@ -29,8 +30,9 @@ backend_choice choice_in_environment() {
         return backend_choice::uring;
     if (name == "threads")
         return backend_choice::threads;
-    throw boost::system::system_error(EINVAL, boost::system::system_category(),
-                                      std::string(variable) + " must be auto, uring or threads, and is '" + value + "'");
+    throw boost::system::system_error(
+        EINVAL, boost::system::system_category(),
+        std::string(variable) + " must be auto, uring or threads, and is '" + value + "'");
 }
 
 selection select(backend_choice option) {
@@ -43,7 +45,8 @@ void demand_uring() {
     const backend_info found = find_uring();
     if (found.kind != backend_kind::uring)
         throw boost::system::system_error(found.reason, boost::system::system_category(),
-                                          "io_uring was asked for and cannot be had: " + found.explanation);
+                                          "io_uring was asked for and cannot be had: " +
+                                              found.explanation);
 }
 
 backend_info why_threads(bool by_environment) {

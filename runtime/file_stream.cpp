@@ -44,7 +44,7 @@ strategies::file_stream_strategy& file_stream::opened(const char* operation) con
 }
 
 file_stream& file_stream::operator=(file_stream&& other) noexcept {
-    std::swap(strategy_, other.strategy_);
+    const file_stream old(std::exchange(strategy_, std::exchange(other.strategy_, nullptr)));
     return *this;
 }
 

@@ -90,8 +90,11 @@ public:
                                 std::stop_token stop = {});
     value_task<void> unlock_async(std::uint64_t offset, std::uint64_t length,
                                   std::stop_token stop = {});
-    /// Copies from here to the end. Returns how many bytes; both streams must live until it is
-    /// over.
+    /// Copies from here to the end, through a buffer of options.buffer_size bytes (0: 128 KiB; less
+    /// when less is left). Returns how many bytes. An error names the stream that failed. When it
+    /// fails or is cancelled, the source stands at the first byte that the destination did not get,
+    /// if it can seek. Both streams belong to the copy until it is over; closing or destroying one
+    /// ends it.
     value_task<std::uint64_t> copy_to_async(file_stream& destination,
                                             const copy_options& options = {},
                                             std::stop_token stop = {});
@@ -126,6 +129,7 @@ public:
     void flush(bool to_disk = false);
     void sync();
     void sync_data();
+    /// See copy_to_async.
     std::uint64_t copy_to(file_stream& destination, const copy_options& options = {});
     void lock(std::uint64_t offset, std::uint64_t length);
     void unlock(std::uint64_t offset, std::uint64_t length);

@@ -48,7 +48,7 @@ public:
         completion::resume_queue* resume_on_queue() const noexcept { return queue_; }
 
         bool started() const noexcept { return started_; }
-        void begin(completion::resume_queue& queue, root_registry* registry) {
+        void begin(completion::resume_queue& queue, root_registry* registry, bool now = false) {
             queue.retain();
             queue_ = &queue;
             registry_ = registry;
@@ -56,7 +56,10 @@ public:
             frame = std::coroutine_handle<promise_type>::from_promise(*this);
             if (registry_ != nullptr)
                 registry_->add(*this);
-            queue.post(*this);
+            if (now && queue.running_here())
+                start_or_drop(*this, true);
+            else
+                queue.post(*this);
         }
 
     private:
@@ -85,6 +88,13 @@ public:
         promise_type& promise = std::exchange(frame_, nullptr).promise();
         promise.begin(found.queue(), registry);
         return promise;
+    }
+    /// Within this call where this thread runs the executor, else on its queue.
+    template <class Executor>
+    void start_now_or_on(const Executor& executor) && {
+        const completion::queue_of_executor found(executor);
+        root_registry* const registry = registry_of(executor);
+        std::exchange(frame_, nullptr).promise().begin(found.queue(), registry, true);
     }
     root(root&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
     root& operator=(root&&) = delete;

@@ -48,6 +48,8 @@ bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::op
         return false;
     if (call.what == verb::close)
         forget_buffer();
+    else if (call.what == verb::set_length && !call.failed())
+        stay_within(call.argument);
     return true;
 }
 
@@ -60,7 +62,6 @@ buffered_file_stream_strategy::flush(stream_call& call, platform::operation& op,
         ask(op, platform::opcode::write, buffer_.get(), pending_, write_offset());
         call.stage = stage_flushing;
         file_.wrote = true;
-        append_moved_ = file_.append;
         if (!port.perform(op))
             return progress::waits;
     }
@@ -72,6 +73,7 @@ buffered_file_stream_strategy::progress
 buffered_file_stream_strategy::settle_flush(stream_call& call,
                                             const platform::operation& op) noexcept {
     call.stage = stage_begin;
+    note_append(op.done);
     const std::size_t left = pending_ - op.done;
     if (op.done != 0 && left != 0)
         std::memmove(buffer_.get(), buffer_.get() + op.done, left);
@@ -111,6 +113,8 @@ std::uint64_t buffered_file_stream_strategy::write_offset() const noexcept {
 
 std::uint64_t buffered_file_stream_strategy::position() const {
     require(can_seek(), errc::not_seekable, "position");
+    if (file_.append && pending_ != 0) // they will go to the end, wherever a seek went
+        return system_length() + pending_;
     return system_position() - unread() + pending_;
 }
 
@@ -136,7 +140,7 @@ void buffered_file_stream_strategy::seek_to(std::uint64_t target) {
     }
     read_at_ = 0;
     read_end_ = 0;
-    position_.store(target, std::memory_order_relaxed);
+    set_position(target);
     append_moved_ = false;
 }
 

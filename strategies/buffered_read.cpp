@@ -9,7 +9,8 @@ namespace sluice::strategies {
 value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std::byte> buffer,
                                                                   const std::stop_token& stop) {
     // 1. all of it is in the buffer. (A closed stream has an empty window.)
-    if (buffer.size() <= unread() && buffer.size() != 0 && at_rest() && !loop_.forked() &&
+    // At rest comes first: only then is the window this thread's to look at.
+    if (at_rest() && buffer.size() <= unread() && buffer.size() != 0 && !loop_.forked() &&
         !stop.stop_requested()) [[likely]] {
         take_unread(buffer.data(), buffer.size());
         loop_.count(operation_path::buffer, buffer.size());
@@ -27,7 +28,7 @@ value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std:
 }
 
 std::size_t buffered_file_stream_strategy::read(std::span<std::byte> buffer) {
-    if (buffer.size() <= unread() && buffer.size() != 0 && nothing_in_flight() && !loop_.forked())
+    if (nothing_in_flight() && buffer.size() <= unread() && buffer.size() != 0 && !loop_.forked())
         [[likely]] {
         take_unread(buffer.data(), buffer.size());
         return buffer.size();

@@ -10,7 +10,8 @@ namespace sluice::strategies {
 value_task<void> buffered_file_stream_strategy::write_async(std::span<const std::byte> data,
                                                             const std::stop_token& stop) {
     // 1. it fits behind what is pending. (A closed stream has no pending bytes.)
-    if (pending_ != 0 && data.size() <= capacity_ - pending_ && file_.seekable && at_rest() &&
+    // At rest comes first: only then does no call on the loop's thread change what is pending.
+    if (at_rest() && pending_ != 0 && data.size() <= capacity_ - pending_ && file_.seekable &&
         !loop_.forked() && !stop.stop_requested()) [[likely]] {
         hold(data.data(), data.size());
         loop_.count(operation_path::buffer, data.size());
@@ -28,7 +29,7 @@ value_task<void> buffered_file_stream_strategy::write_async(std::span<const std:
 }
 
 void buffered_file_stream_strategy::write(std::span<const std::byte> data) {
-    if (pending_ != 0 && data.size() <= capacity_ - pending_ && nothing_in_flight() &&
+    if (nothing_in_flight() && pending_ != 0 && data.size() <= capacity_ - pending_ &&
         !loop_.forked()) [[likely]]
         return hold(data.data(), data.size());
     stream_call call{
@@ -57,6 +58,7 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::oper
         } else if (call.stage == stage_past_buffer) {
             call.stage = stage_begin;
             call.done += op.done;
+            note_append(op.done);
             position_.fetch_add(op.done, std::memory_order_relaxed);
             if (op.result < 0)
                 call.status = static_cast<int>(op.result);
@@ -84,7 +86,6 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::oper
             call.stage = stage_past_buffer;
         }
         file_.wrote = true;
-        append_moved_ = file_.append;
         if (!port.perform(op))
             return false;
     }

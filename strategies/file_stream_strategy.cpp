@@ -22,7 +22,11 @@ file_stream_strategy::file_stream_strategy(completion::loop& loop,
     loop_.retain();
 }
 
-file_stream_strategy::~file_stream_strategy() { loop_.release(); }
+file_stream_strategy::~file_stream_strategy() {
+    for (stream_user* user = users_; user != nullptr; user = user->next)
+        user->stream = nullptr;
+    loop_.release();
+}
 
 // --- checks ---
 
@@ -72,6 +76,20 @@ void file_stream_strategy::require_at_rest(const char* operation) const {
         throw_error(errc::operation_in_progress, operation);
 }
 
+// --- the position ---
+
+// RACE: the end of a call, on the loop's thread, against a seek by the caller. A seek counts, then
+// sets: seen here before the count was looked at, the call is too old; later, the exchange fails
+// and looks again.
+void file_stream_strategy::correct_position(const stream_call& call) noexcept {
+    std::uint64_t at = position_.load(std::memory_order_acquire);
+    const std::uint64_t too_much = call.size - call.done;
+    while (seeks_ == call.seeks &&
+           !position_.compare_exchange_weak(at, at - too_much, std::memory_order_acquire,
+                                            std::memory_order_acquire)) {
+    }
+}
+
 // --- synchronous calls ---
 
 void file_stream_strategy::run_blocking(stream_call& call) {
@@ -91,7 +109,7 @@ std::size_t file_stream_strategy::read_at_least(std::span<std::byte> buffer, std
     if (minimum > buffer.size())
         throw std::out_of_range("read_at_least: minimum is larger than the buffer");
     stream_call call{.what = verb::read,
-                     .shares = file_.seekable,
+                     .shares = file_.seekable && tolerates_overlap(),
                      .data = buffer.data(),
                      .size = buffer.size(),
                      .minimum = minimum};
@@ -193,7 +211,8 @@ void file_stream_strategy::close_now() noexcept {
 }
 
 void file_stream_strategy::abandon() noexcept {
-    if (nothing_in_flight() || loop_.forked()) {
+    // A loop that is shut down has nothing in flight, but the frame of a copy may still be there.
+    if (nothing_in_flight() || loop_.forked() || loop_.shut_down()) {
         close_now();
         delete this;
         return;

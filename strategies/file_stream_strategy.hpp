@@ -13,6 +13,7 @@
 #include <sluice/platform/posix/file_handle.hpp>
 #include <sluice/strategies/operation_gate.hpp>
 #include <sluice/strategies/stream_call.hpp>
+#include <sluice/strategies/stream_user.hpp>
 #include <sluice/strategies/system_port.hpp>
 
 #include <atomic>
@@ -77,6 +78,17 @@ public:
     /// one closes.
     void abandon() noexcept;
 
+    /// A user of this stream counts as a call in flight from expect_user() on, which is the caller's, to
+    /// leave(). join() and leave() on the thread that runs the loop.
+    void expect_user() noexcept { started_.fetch_add(1, std::memory_order_relaxed); }
+    void join(stream_user& user) noexcept;
+    void leave(stream_user& user) noexcept;
+    bool nothing_in_flight() const noexcept {
+        return started_.load(std::memory_order_relaxed) ==
+               finished_.load(std::memory_order_acquire);
+    }
+    resume_mode mode() const noexcept { return mode_; }
+
 protected:
     virtual ~file_stream_strategy();
 
@@ -94,6 +106,8 @@ protected:
     virtual void forget_buffer() noexcept {}
     /// step() of the calls that are the same for all strategies: sync, set_length, lock, close.
     bool step_control(stream_call& call, platform::operation& op, const system_port& port) noexcept;
+    /// The file was cut to this length.
+    void stay_within(std::uint64_t length) noexcept;
 
     operation_gate& gate_of(const stream_call& call) noexcept {
         return !file_.seekable && call.what == verb::read ? read_gate_ : gate_;
@@ -132,10 +146,6 @@ protected:
     /// Whether a call that is done with the buffer alone may be answered at once.
     bool at_rest() const noexcept {
         return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
-    }
-    bool nothing_in_flight() const noexcept {
-        return started_.load(std::memory_order_relaxed) ==
-               finished_.load(std::memory_order_acquire);
     }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept;
@@ -178,13 +188,30 @@ protected:
         if (bytes != 0)
             position_.fetch_sub(bytes, std::memory_order_relaxed);
     }
+    /// What a call did not transfer; nothing when the position was set since the call was made.
+    void take_back(const stream_call& call) noexcept {
+        if (call.done != call.size) [[unlikely]]
+            correct_position(call);
+    }
+    void correct_position(const stream_call& call) noexcept;
+    void set_position(std::uint64_t to) noexcept {
+        seeks_ = static_cast<std::uint16_t>(seeks_ + 1);
+        position_.store(to, std::memory_order_release);
+    }
+
+    void note_append(std::size_t bytes) noexcept {
+        if (file_.append && bytes != 0)
+            append_moved_ = true;
+    }
 
     completion::loop& loop_;
     platform::file_handle file_;
     std::atomic<std::uint64_t> position_;
     std::uint64_t append_floor_; // length at open of an append stream
+    platform::relaxed<std::uint16_t> seeks_{0}; // how often the position was set; by the caller
     bool open_ = true;
-    bool append_moved_ = false; // the position is where the system's offset is
+    /// The position is where the system's offset is: where the last append ended.
+    platform::relaxed<bool> append_moved_{false};
     resume_mode mode_;
     int failed_sync_ = 0; // -errno of the first failed sync: no later one reports success
 
@@ -213,6 +240,7 @@ private:
     bool orphaned_ = false;        // the stream is gone: its close deletes this
     bool doomed_ = false;          // to be deleted as soon as no turn is being given
     io_source* closing_ = nullptr; // a close that waits for the reads of an unseekable file
+    stream_user* users_ = nullptr;
     shared_path path_;
 };
 

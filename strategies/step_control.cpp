@@ -59,6 +59,18 @@ bool file_stream_strategy::ask_control(stream_call& call, platform::operation& o
     }
 }
 
+// The file ends here now: so does the position, at the latest.
+void file_stream_strategy::stay_within(std::uint64_t length) noexcept {
+    if (append_moved_) {
+        const long at = platform::own_position_of(file_);
+        position_.store(at < 0 ? length : static_cast<std::uint64_t>(at),
+                        std::memory_order_relaxed);
+        append_moved_ = false;
+    }
+    if (position_.load(std::memory_order_relaxed) > length)
+        position_.store(length, std::memory_order_relaxed);
+}
+
 bool file_stream_strategy::step_control(stream_call& call, platform::operation& op,
                                         const system_port& port) noexcept {
     if (call.stage != answered) {
@@ -79,10 +91,6 @@ bool file_stream_strategy::step_control(stream_call& call, platform::operation& 
         if (result < 0 && !nothing_to_sync(result))
             call.status = static_cast<int>(result);
         return true;
-    case verb::set_length:
-        if (result >= 0 && position_.load(std::memory_order_relaxed) > call.argument)
-            position_.store(call.argument, std::memory_order_relaxed);
-        break;
     case verb::close:
         if (call.status != 0)
             return true; // the flush before it failed: that is the error to report

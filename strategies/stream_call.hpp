@@ -31,6 +31,7 @@ struct stream_call {
     bool shares = false;    ///< may run beside other calls that share
     bool waits = false;     ///< for its turn
     bool cancels_others = false; ///< the stream is being destroyed
+    std::uint16_t seeks = 0;     ///< how often the position had been set when it was reserved
     errc condition = errc{};     ///< failed without an errno
     int status = 0;              ///< failed with this -errno
     std::byte* data = nullptr;

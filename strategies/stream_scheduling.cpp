@@ -11,7 +11,7 @@ value_task<std::size_t> file_stream_strategy::read_at_least_async(std::span<std:
                                                                   std::size_t minimum,
                                                                   const std::stop_token& stop) {
     stream_call call{.what = verb::read,
-                     .shares = file_.seekable,
+                     .shares = file_.seekable && tolerates_overlap(),
                      .data = buffer.data(),
                      .size = buffer.size(),
                      .minimum = minimum};
@@ -21,7 +21,7 @@ value_task<std::size_t> file_stream_strategy::read_at_least_async(std::span<std:
 value_task<void> file_stream_strategy::read_exactly_async(std::span<std::byte> buffer,
                                                           const std::stop_token& stop) {
     stream_call call{.what = verb::read,
-                     .shares = file_.seekable,
+                     .shares = file_.seekable && tolerates_overlap(),
                      .data = buffer.data(),
                      .size = buffer.size(),
                      .minimum = buffer.size()};
@@ -116,6 +116,23 @@ void file_stream_strategy::begin_posted(completion::ready_node& node, bool invok
         source.reason =
             completion::cancel_reason::requested; // the loop ends: nothing is started any more
     static_cast<file_stream_strategy*>(source.owner)->begin(source);
+}
+
+// --- users ---
+
+void file_stream_strategy::join(stream_user& user) noexcept {
+    user.previous = nullptr;
+    user.next = users_;
+    if (users_ != nullptr)
+        users_->previous = &user;
+    users_ = &user;
+}
+
+void file_stream_strategy::leave(stream_user& user) noexcept {
+    (user.previous != nullptr ? user.previous->next : users_) = user.next;
+    if (user.next != nullptr)
+        user.next->previous = user.previous;
+    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 // --- turns ---
@@ -262,6 +279,8 @@ void file_stream_strategy::cancel() {
 }
 
 void file_stream_strategy::cancel_all() noexcept {
+    for (stream_user* user = users_; user != nullptr; user = user->next)
+        user->cancel(*user);
     cancel_line(read_gate_);
     cancel_line(gate_);
 }

@@ -46,13 +46,29 @@ void unix_file_stream_strategy::write(std::span<const std::byte> data) {
 // --- one call ---
 
 void unix_file_stream_strategy::prepare(stream_call& call) noexcept {
-    if (call.shares)
+    if (call.shares) {
+        call.seeks = seeks_;
         call.argument = reserve(call.size);
+    } else if (call.what == verb::set_length && !file_.append) {
+        // Later calls go from the new end on, so it is here and now that the position follows.
+        call.extent = position_.load(std::memory_order_relaxed);
+        if (call.extent > call.argument)
+            set_position(call.argument);
+    }
 }
 
 void unix_file_stream_strategy::give_up(stream_call& call) noexcept {
     if (call.shares)
-        take_back(call.size - call.done);
+        take_back(call);
+    else if (call.what == verb::set_length && !file_.append)
+        take_back_cut(call);
+}
+
+// The length stays: so does the position, unless it was used meanwhile.
+void unix_file_stream_strategy::take_back_cut(const stream_call& call) noexcept {
+    std::uint64_t cut = call.argument;
+    if (call.extent > cut)
+        position_.compare_exchange_strong(cut, call.extent, std::memory_order_relaxed);
 }
 
 bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op,
@@ -64,6 +80,14 @@ bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op,
         return step_write(call, op, port);
     case verb::flush:
         return true; // nothing is held back
+    case verb::set_length:
+        if (!step_control(call, op, port))
+            return false;
+        if (!call.failed() && file_.append)
+            stay_within(call.argument);
+        else if (call.failed())
+            give_up(call);
+        return true;
     default:
         return step_control(call, op, port);
     }
@@ -104,7 +128,7 @@ bool unix_file_stream_strategy::step_read(stream_call& call, platform::operation
     if (!call.failed() && call.done < call.minimum)
         call.condition = errc::end_of_stream;
     if (call.shares)
-        take_back(call.size - call.done);
+        take_back(call);
     return true;
 }
 
@@ -117,15 +141,15 @@ bool unix_file_stream_strategy::step_write(stream_call& call, platform::operatio
             call.shares ? call.argument : platform::own_position);
         call.stage = asked;
         file_.wrote = true;
-        append_moved_ = file_.append;
         if (!port.perform(op))
             return false;
     }
     call.done = op.done;
+    note_append(op.done);
     if (op.result < 0)
         call.status = static_cast<int>(op.result);
     if (call.shares)
-        take_back(call.size - call.done);
+        take_back(call);
     return true;
 }
 
@@ -166,7 +190,7 @@ void unix_file_stream_strategy::require_not_below_append_start(std::uint64_t pos
 void unix_file_stream_strategy::seek_to(std::uint64_t position) {
     require(can_seek(), errc::not_seekable, "seek");
     require_not_below_append_start(position);
-    position_.store(position, std::memory_order_relaxed);
+    set_position(position);
     append_moved_ = false;
 }
 

@@ -49,6 +49,7 @@ protected:
              std::uint64_t at) noexcept;
 
 private:
+    void take_back_cut(const stream_call& call) noexcept;
     bool step_read(stream_call& call, platform::operation& op, const system_port& port) noexcept;
     bool step_write(stream_call& call, platform::operation& op, const system_port& port) noexcept;
 };

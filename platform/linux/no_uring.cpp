@@ -7,12 +7,11 @@
 
 namespace sluice::platform {
 
-bool uring_is_built() noexcept {
-    return false;
-}
+bool uring_is_built() noexcept { return false; }
 
 backend_info find_uring() {
-    return {backend_kind::threads, ENOSYS, "io_uring is not in this build (made without liburing)", 0};
+    return {backend_kind::threads, ENOSYS, "io_uring is not in this build (made without liburing)",
+            0};
 }
 
 std::unique_ptr<backend> make_uring_backend(const backend_options& options) {

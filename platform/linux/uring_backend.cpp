@@ -54,23 +54,23 @@ void uring_backend::cancel(operation& op) noexcept {
     }
     if (stage_of(op) == stage::to_cancel)
         return;
-    // RACE: the operation may complete before its cancellation is submitted, while that waits for an entry, or in
-    // the kernel meanwhile. Each time its own completion ends it: leave_kernel() takes it out of to_cancel_, and a
-    // cancellation that finds nothing (ENOENT) or something that runs (EALREADY) is not an error.
+    // RACE: the operation may complete before its cancellation is submitted, while that waits for
+    // an entry, or in the kernel meanwhile. Each time its own completion ends it: leave_kernel()
+    // takes it out of to_cancel_, and a cancellation that finds nothing (ENOENT) or something that
+    // runs (EALREADY) is not an error.
     in_kernel_.erase(op);
     to_cancel_.push_back(op);
     set_stage(op, stage::to_cancel);
 }
 
 void uring_backend::flush() noexcept {
-    if (threads_->in_flight() > 0)
-        threads_->flush();
-    if (!ready_ring())
-        return;
-    fill_ring();
-    while (ring_.pending() > 0 && enter(0, nullptr))
+    if (ready_ring()) {
         fill_ring();
-    batch_bytes_ = 0;
+        while (ring_.pending() > 0 && enter(0, nullptr))
+            fill_ring();
+        batch_bytes_ = 0;
+    }
+    flush_threads(); // last: any of this may have handed something to them
 }
 
 void uring_backend::reap(operation_list& finished) noexcept {
@@ -89,15 +89,12 @@ void uring_backend::reap(operation_list& finished) noexcept {
 }
 
 void uring_backend::wait(clock::time_point until) noexcept {
-    if (threads_->in_flight() > 0)
-        threads_->flush();
-    if (!ready_ring()) {
-        sleep_without_ring(until);
-        return;
-    }
+    if (!ready_ring())
+        return sleep_without_ring(until);
     if (!stranded_.empty()) [[unlikely]]
         until = std::min(until, clock::now() + stranded_pause);
     fill_ring();
+    flush_threads();
     arm_wake();
     __kernel_timespec limit{};
     const bool endless = until == clock::time_point::max();

@@ -1,8 +1,9 @@
-// The ring's backend: everything of a loop turn goes to the kernel in one system call, completions come back
-// from mapped memory. What the ring cannot do, and everything once it fails, goes to threads.
+// The ring's backend: everything of a loop turn goes to the kernel in one system call, completions
+// come back from mapped memory. What the ring cannot do, and everything once it fails, goes to
+// threads.
 //
-// Threads: as backend.hpp says. Ownership: an operation is in exactly one place, named by its stage while its
-// path is `ring`; with any other path the threads have it.
+// Threads: as backend.hpp says. Ownership: an operation is in exactly one place, named by its stage
+// while its path is `ring`; with any other path the threads have it.
 #pragma once
 
 #include <sluice/platform/backend.hpp>
@@ -76,6 +77,7 @@ private:
     void look_after_abandoned() noexcept;
     void revive_stranded() noexcept;
     void send_to_threads(operation& op, path_taken path) noexcept;
+    void flush_threads() noexcept;
     void reap_threads(operation_list& finished) noexcept;
     void sleep_without_ring(clock::time_point until) noexcept;
     static void threads_finished(void* self) noexcept;
@@ -83,38 +85,38 @@ private:
 
     const backend_options options_;
     uring::ring ring_;
-    bool takes_entries_ = false;         // the ring is open and this thread may fill it
-    bool recalling_ = false;             // release() is taking operations back
-    bool failed_ = false;                // threads do everything from now on
-    bool draining_ = false;              // the ring is given up; what it finishes is still visible
+    bool takes_entries_ = false; // the ring is open and this thread may fill it
+    bool recalling_ = false;     // release() is taking operations back
+    bool failed_ = false;        // threads do everything from now on
+    bool draining_ = false;      // the ring is given up; what it finishes is still visible
     bool wake_armed_ = false;
-    std::size_t batch_bytes_ = 0;        // copies of this turn so far
-    unsigned disk_in_kernel_ = 0;        // operations that the device ends
-    unsigned watched_in_kernel_ = 0;     // operations on unseekable files: nobody knows when they end
+    std::size_t batch_bytes_ = 0;    // copies of this turn so far
+    unsigned disk_in_kernel_ = 0;    // operations that the device ends
+    unsigned watched_in_kernel_ = 0; // operations on unseekable files: nobody knows when they end
     unsigned cancels_in_kernel_ = 0;
     unsigned disk_limit_ = 0;
     unsigned watched_limit_ = 0;
     unsigned cancel_limit_ = 0;
 
-    operation_list waiting_;             // for room: disk
-    operation_list waiting_watched_;     // for room: unseekable files
+    operation_list waiting_;         // for room: disk
+    operation_list waiting_watched_; // for room: unseekable files
     operation_list in_kernel_;
-    operation_list to_cancel_;           // in the kernel, their cancellation still without an entry
-    operation_list finished_;            // without the ring's help; the next reap() takes them
-    operation_list stranded_;            // in the hands of a ring that was given up
-    int stranded_end_ = -1;              // hangs up when that ring has let go of them
+    operation_list to_cancel_; // in the kernel, their cancellation still without an entry
+    operation_list finished_;  // without the ring's help; the next reap() takes them
+    operation_list stranded_;  // in the hands of a ring that was given up
+    int stranded_end_ = -1;    // hangs up when that ring has let go of them
 
-    std::size_t ended_ = 0;              // finished, and in_flight_ does not know yet
+    std::size_t ended_ = 0; // finished, and in_flight_ does not know yet
 
-    bool exclusive_ = false;             // between acquire(true) and release()
-    bool ring_exclusive_ = false;        // the ring was made for that
+    bool exclusive_ = false;      // between acquire(true) and release()
+    bool ring_exclusive_ = false; // the ring was made for that
     bool can_sync_ = true;
-    int refusals_ = 0;                   // of io_uring_enter in a row
+    int refusals_ = 0; // of io_uring_enter in a row
     unsigned rebinds_ = 0;
-    std::uint64_t owner_ = 0;            // the thread that a bound ring belongs to
+    std::uint64_t owner_ = 0; // the thread that a bound ring belongs to
 
     uring::wake_event wake_;
-    std::atomic<int> handle_{-1};        // the eventfd of wait_handle()
+    std::atomic<int> handle_{-1}; // the eventfd of wait_handle()
     std::unique_ptr<backend> threads_;
 
     mutable std::mutex info_guard_;

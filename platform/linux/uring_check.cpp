@@ -25,10 +25,11 @@ constexpr unsigned most_opcodes = 256; // as many as the field has values
 class opcode_table {
 public:
     long ask(ring& asked) noexcept {
-        const raw_call_site site{raw_call::ring_probe, asked.descriptor(), most_opcodes, ~std::uint64_t{0}};
+        const raw_call_site site{raw_call::ring_probe, asked.descriptor(), most_opcodes,
+                                 ~std::uint64_t{0}};
         return pass(site, [&](std::size_t size) -> long {
-            return io_uring_register(static_cast<unsigned>(asked.descriptor()), IORING_REGISTER_PROBE, memory_,
-                                     static_cast<unsigned>(size));
+            return io_uring_register(static_cast<unsigned>(asked.descriptor()),
+                                     IORING_REGISTER_PROBE, memory_, static_cast<unsigned>(size));
         });
     }
 
@@ -36,14 +37,15 @@ public:
         const auto& head = *reinterpret_cast<const io_uring_probe*>(memory_);
         const raw_call_site site{raw_call::ring_probe, -1, 1, code};
         return pass(site, [&](std::size_t) -> long {
-            io_uring_probe_op row;
-            std::memcpy(&row, memory_ + sizeof head + code * sizeof row, sizeof row);
-            return code <= head.last_op && (row.flags & IO_URING_OP_SUPPORTED) != 0;
-        }) > 0;
+                   io_uring_probe_op row;
+                   std::memcpy(&row, memory_ + sizeof head + code * sizeof row, sizeof row);
+                   return code <= head.last_op && (row.flags & IO_URING_OP_SUPPORTED) != 0;
+               }) > 0;
     }
 
 private:
-    alignas(io_uring_probe) unsigned char memory_[sizeof(io_uring_probe) + most_opcodes * sizeof(io_uring_probe_op)]{};
+    alignas(io_uring_probe) unsigned char memory_[sizeof(io_uring_probe) +
+                                                  most_opcodes * sizeof(io_uring_probe_op)]{};
 };
 
 // Static, because a kernel that hangs may still write to it after we gave up.
@@ -69,7 +71,8 @@ void queue_read(ring& tested, int file) noexcept {
     read.user_data = sizeof test_text; // the result that is expected
 }
 
-// 0, or why not: the errno of a refused call, ETIME when nothing came, EIO when something wrong came.
+// 0, or why not: the errno of a refused call, ETIME when nothing came, EIO when something wrong
+// came.
 long self_test(ring& tested) noexcept {
     std::memset(test_buffer, 0, sizeof test_buffer);
     const int file = open_test_file();
@@ -96,13 +99,15 @@ long self_test(ring& tested) noexcept {
         ::close(file);
     if (answer < 0)
         return answer;
-    return wrong || (file >= 0 && std::memcmp(test_buffer, test_text, sizeof test_text) != 0) ? -EIO : 0;
+    return wrong || (file >= 0 && std::memcmp(test_buffer, test_text, sizeof test_text) != 0) ? -EIO
+                                                                                              : 0;
 }
 
 check_outcome try_ring() noexcept {
     ring tried;
     check_outcome outcome;
-    static_cast<ring_outcome&>(outcome) = make_ring(tried, {fewest_entries, 2 * fewest_entries, false});
+    static_cast<ring_outcome&>(outcome) =
+        make_ring(tried, {fewest_entries, 2 * fewest_entries, false});
     if (outcome.result < 0)
         return outcome;
     opcode_table opcodes;

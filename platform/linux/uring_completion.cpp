@@ -1,4 +1,5 @@
-// The way out of the ring: each completion ends an attempt of its operation, which is finished or starts again.
+// The way out of the ring: each completion ends an attempt of its operation, which is finished or
+// starts again.
 #include <sluice/platform/linux/uring_backend.hpp>
 #include <sluice/platform/linux/uring_entry.hpp>
 
@@ -19,9 +20,11 @@ void uring_backend::reap_ring(operation_list& finished) noexcept {
     ring_.take_completions([&](std::uint64_t tag, int result) { take(tag, result, finished); });
 }
 
-// A completion of something that this ring was not asked for: memory is corrupt, going on would spread it.
+// A completion of something that this ring was not asked for: memory is corrupt, going on would
+// spread it.
 [[noreturn]] static void refuse_tag(std::uint64_t tag) noexcept {
-    std::fprintf(stderr, "sluice: completion with the unknown tag %llx\n", static_cast<unsigned long long>(tag));
+    std::fprintf(stderr, "sluice: completion with the unknown tag %llx\n",
+                 static_cast<unsigned long long>(tag));
     std::abort();
 }
 
@@ -80,15 +83,16 @@ void uring_backend::end_attempt(operation& op, long result, operation_list& fini
     }
     if (advance(op, result, op.cancel_requested) == next_step::finished) [[likely]] {
         // Some devices seek and yet have no offsets; the blocking way knows them.
-        if ((result == -ESPIPE || result == -ENXIO) && op.file->seekable && op.offset != own_position)
+        if ((result == -ESPIPE || result == -ENXIO) && op.file->seekable &&
+            op.offset != own_position)
             return send_to_threads(op, path_taken::worker);
         return finish(op, finished);
     }
     start(op);
 }
 
-// Ready, or the poll failed: either way the transfer tells more. Unless it was cancelled: by the user, by
-// release(), or by the kernel because the thread that had submitted it ended.
+// Ready, or the poll failed: either way the transfer tells more. Unless it was cancelled: by the
+// user, by release(), or by the kernel because the thread that had submitted it ended.
 void uring_backend::end_readiness(operation& op, int result, operation_list& finished) noexcept {
     if (op.cancel_requested)
         return finish_cancelled(op, finished);
@@ -97,7 +101,8 @@ void uring_backend::end_readiness(operation& op, int result, operation_list& fin
     start(op);
 }
 
-// EALREADY: the operation was being looked at in that moment, and may have gone back to sleep since.
+// EALREADY: the operation was being looked at in that moment, and may have gone back to sleep
+// since.
 void uring_backend::end_cancel(int result) noexcept {
     --cancels_in_kernel_;
     if (result != -EALREADY)

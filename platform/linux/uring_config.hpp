@@ -1,5 +1,6 @@
-// What the ring's files need from liburing's headers, the constants that old ones lack, and the annotations for
-// ThreadSanitizer. Private: the one place of platform/linux where feature macros are looked at.
+// What the ring's files need from liburing's headers, the constants that old ones lack, and the
+// annotations for ThreadSanitizer. Private: the one place of platform/linux where feature macros
+// are looked at.
 #pragma once
 
 #include <liburing.h>
@@ -40,8 +41,9 @@ extern "C" void __tsan_release(void* address);
 
 namespace sluice::platform::uring {
 
-// The kernel orders what one thread submitted before what another thread finds completed (a write into a pipe
-// and the read at its other end), and ThreadSanitizer cannot see it. One address stands for the kernel.
+// The kernel orders what one thread submitted before what another thread finds completed (a write
+// into a pipe and the read at its other end), and ThreadSanitizer cannot see it. One address stands
+// for the kernel.
 #if SLUICE_THREAD_SANITIZER
 inline char kernel_side;
 inline void hand_to_kernel() noexcept { __tsan_release(&kernel_side); }

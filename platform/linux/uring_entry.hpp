@@ -16,10 +16,11 @@ namespace sluice::platform::uring {
 inline bool waits_for_readiness(const operation& op) noexcept {
     return op.code <= opcode::write && !op.file->seekable;
 }
-static_assert(opcode::read < opcode::write && opcode::write < opcode::sync && opcode::sync < opcode::call);
+static_assert(opcode::read < opcode::write && opcode::write < opcode::sync &&
+              opcode::sync < opcode::call);
 
-/// Too large a copy for the submitting thread, or one that has to block. Never on a file that may not answer:
-/// it would hold a worker of the kernel.
+/// Too large a copy for the submitting thread, or one that has to block. Never on a file that may
+/// not answer: it would hold a worker of the kernel.
 inline bool wants_worker(const request& r, std::size_t size) noexcept {
     return (r.must_block || size > largest_inline_copy) && r.file->seekable;
 }
@@ -47,8 +48,8 @@ inline bool is_refused(operation& op, io_uring_sqe& entry, raw_call_site& site) 
 
 inline void fill_transfer(operation& op, io_uring_sqe& entry) noexcept {
     const bool reads = op.code == opcode::read;
-    raw_call_site site{reads ? raw_call::ring_read : raw_call::ring_write, op.file->descriptor, next_size(op),
-                       next_offset(op)};
+    raw_call_site site{reads ? raw_call::ring_read : raw_call::ring_write, op.file->descriptor,
+                       next_size(op), next_offset(op)};
     op.ready = false;
     if (!reads && !op.file->wrote) // looked at first: the line is shared by all who use the file
         op.file->wrote = true;
@@ -73,7 +74,8 @@ inline void fill_sync(operation& op, io_uring_sqe& entry) noexcept {
     remember_tag(op, entry, entry_kind::transfer);
 }
 
-// A refused or failed poll (a no-op: zero is its opcode) says nothing of the file; the transfer after it will.
+// A refused or failed poll (a no-op: zero is its opcode) says nothing of the file; the transfer
+// after it will.
 inline void fill_readiness(operation& op, io_uring_sqe& entry) noexcept {
     raw_call_site site{raw_call::ring_poll, op.file->descriptor};
     if (ask_fault_hook(site) == 0)

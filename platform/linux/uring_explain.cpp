@@ -18,7 +18,8 @@ std::string disabled_setting() {
 
 // Both can answer each of these, so neither is claimed.
 std::string gates() {
-    return ". Two gates can do that: a seccomp filter, as container engines and sandboxes install, or the setting "
+    return ". Two gates can do that: a seccomp filter, as container engines and sandboxes install, "
+           "or the setting "
            "/proc/sys/kernel/io_uring_disabled, which " +
            disabled_setting() + " (1 asks for a group or a privilege, 2 refuses everybody)";
 }
@@ -27,8 +28,9 @@ std::string memory_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
         return {};
-    const std::string now =
-        limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur / 1024) + " KiB";
+    const std::string now = limit.rlim_cur == RLIM_INFINITY
+                                ? "unlimited"
+                                : std::to_string(limit.rlim_cur / 1024) + " KiB";
     return ". The limit of locked memory (RLIMIT_MEMLOCK, ulimit -l; counted per user) is " + now;
 }
 
@@ -55,8 +57,8 @@ std::string advice_for(long error) {
 std::string explain(const ring_outcome& failed) {
     const int error = static_cast<int>(-failed.result);
     const boost::system::error_code code(error, boost::system::system_category());
-    return std::string(failed.step) + ": " + code.message() + " (errno " + std::to_string(error) + ")" +
-           advice_for(error);
+    return std::string(failed.step) + ": " + code.message() + " (errno " + std::to_string(error) +
+           ")" + advice_for(error);
 }
 
 } // namespace sluice::platform::uring

@@ -1,5 +1,5 @@
-// Why there is no ring, in words that name every gate that may have closed. Files under /proc are read for the
-// text alone, never to decide.
+// Why there is no ring, in words that name every gate that may have closed. Files under /proc are
+// read for the text alone, never to decide.
 #pragma once
 
 #include <sluice/platform/linux/uring_setup.hpp>

@@ -1,10 +1,12 @@
-// Life without a ring: when none could be made, when the kernel stops to take entries, when its thread is gone.
+// Life without a ring: when none could be made, when the kernel stops to take entries, when its
+// thread is gone.
 //
-// What the kernel has not seen moves to the threads at once, and so do the polls: no buffer belongs to them. A
-// transfer in the kernel still owns its buffer. An unbound ring goes on showing completions in its mapped queue
-// (draining_) until the devices have answered. A bound ring does not: it is closed, and once the pipe that it held
-// hangs up the kernel has let go of everything; then the transfers are made again, and those whose effect is
-// unknown (at the file's own position) end as cancelled.
+// What the kernel has not seen moves to the threads at once, and so do the polls: no buffer belongs
+// to them. A transfer in the kernel still owns its buffer. An unbound ring goes on showing
+// completions in its mapped queue (draining_) until the devices have answered. A bound ring does
+// not: it is closed, and once the pipe that it held hangs up the kernel has let go of everything;
+// then the transfers are made again, and those whose effect is unknown (at the file's own position)
+// end as cancelled.
 #include <sluice/platform/linux/uring_backend.hpp>
 
 #include <sluice/platform/linux/uring_entry.hpp>
@@ -27,7 +29,9 @@ bool has_hung_up(int descriptor) noexcept {
 }
 
 long poll_several(pollfd* descriptors, nfds_t count, const timespec* limit) noexcept {
-    return pass({raw_call::poll}, [&](std::size_t) { return sys::answer(::ppoll(descriptors, count, limit, nullptr)); });
+    return pass({raw_call::poll}, [&](std::size_t) {
+        return sys::answer(::ppoll(descriptors, count, limit, nullptr));
+    });
 }
 
 } // namespace
@@ -129,12 +133,23 @@ void uring_backend::send_to_threads(operation& op, path_taken path) noexcept {
     threads_->submit(op);
 }
 
+void uring_backend::flush_threads() noexcept {
+    if (threads_->in_flight() > 0)
+        threads_->flush();
+}
+
+// The threads call every way theirs; what would have gone through the ring is a fallback.
 void uring_backend::reap_threads(operation_list& finished) noexcept {
     const std::size_t before = threads_->in_flight();
     if (before == 0)
         return;
-    threads_->reap(finished);
+    operation_list arrived;
+    threads_->reap(arrived);
     in_flight_ -= before - threads_->in_flight();
+    for (operation* op = arrived.front(); op != nullptr; op = op->next)
+        if (op->code != opcode::call && (failed_ || (op->code > opcode::write && !can_sync_)))
+            op->path = path_taken::fallback;
+    finished.append(arrived);
 }
 
 void uring_backend::threads_finished(void* self) noexcept {
@@ -149,6 +164,7 @@ void uring_backend::signal_handle() noexcept {
 }
 
 void uring_backend::sleep_without_ring(clock::time_point until) noexcept {
+    flush_threads();
     timespec limit{};
     const bool endless = until == clock::time_point::max();
     if (!finished_.empty() || (!endless && !time_left(until, limit)))

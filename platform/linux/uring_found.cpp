@@ -6,14 +6,13 @@
 
 namespace sluice::platform {
 
-bool uring_is_built() noexcept {
-    return true;
-}
+bool uring_is_built() noexcept { return true; }
 
 backend_info find_uring() {
     const uring::check_outcome outcome = uring::check();
     if (outcome.result < 0)
-        return {backend_kind::threads, static_cast<int>(-outcome.result), uring::explain(outcome), 0};
+        return {backend_kind::threads, static_cast<int>(-outcome.result), uring::explain(outcome),
+                0};
     return {backend_kind::uring, 0, {}, 0};
 }
 

@@ -1,5 +1,6 @@
-// Which thread may enter the ring. A bound ring belongs to one thread from acquire(true) to release(); outside of
-// that it never has an operation in flight, so that it can be closed and remade for another thread at any time.
+// Which thread may enter the ring. A bound ring belongs to one thread from acquire(true) to
+// release(); outside of that it never has an operation in flight, so that it can be closed and
+// remade for another thread at any time.
 #include <sluice/platform/linux/uring_backend.hpp>
 
 #include <sluice/platform/linux/uring_check.hpp>
@@ -63,7 +64,7 @@ void uring_backend::set_limits() noexcept {
     const unsigned all = ring_.completions();
     const unsigned spare = spare_completions(all); // never less than two
     disk_limit_ = std::max(1u, std::min(options_.max_in_flight, all / 2));
-    cancel_limit_ = spare - 1;                     // the other one is the wake event's
+    cancel_limit_ = spare - 1; // the other one is the wake event's
     watched_limit_ = all - all / 2 - spare;
 }
 
@@ -94,7 +95,8 @@ void uring_backend::acquire(bool exclusive) noexcept {
     if (quiet)
         close_ring();
     else
-        abandon_ring(); // its thread ended without release(): nobody will ever enter this ring again
+        abandon_ring(); // its thread ended without release(): nobody will ever enter this ring
+                        // again
 }
 
 void uring_backend::release() noexcept {
@@ -105,8 +107,8 @@ void uring_backend::release() noexcept {
     takes_entries_ = false;
 }
 
-// What waits for a file that may never answer is taken back and waits for the next acquire(); what a device has
-// to answer is waited for. Results stay in finished_.
+// What waits for a file that may never answer is taken back and waits for the next acquire(); what
+// a device has to answer is waited for. Results stay in finished_.
 void uring_backend::recall_watched() noexcept {
     recalling_ = true;
     takes_entries_ = false;

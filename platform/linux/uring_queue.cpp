@@ -10,7 +10,8 @@ namespace sluice::platform {
 using namespace uring;
 
 inline bool uring_backend::admits(const operation& op) const noexcept {
-    return ring_.has_room() && disk_in_kernel_ < disk_limit_ && batch_bytes_ + inline_bytes(op) <= largest_batch;
+    return ring_.has_room() && disk_in_kernel_ < disk_limit_ &&
+           batch_bytes_ + inline_bytes(op) <= largest_batch;
 }
 
 inline void uring_backend::issue(operation& op) noexcept {
@@ -26,7 +27,8 @@ inline void uring_backend::issue(operation& op) noexcept {
 }
 
 void uring_backend::start(operation& op) noexcept {
-    if (op.code <= opcode::write && op.file->seekable && takes_entries_ && waiting_.empty() && admits(op)) [[likely]]
+    if (op.code <= opcode::write && op.file->seekable && takes_entries_ && waiting_.empty() &&
+        admits(op)) [[likely]]
         issue(op);
     else
         start_aside(op);
@@ -62,8 +64,9 @@ void uring_backend::fill_cancels() noexcept {
     }
 }
 
-// Every one of these holds a completion entry for as long as its file pleases. Those above the limit go to the
-// poller thread, which has none: waiting in a list they would never hear that their file is ready.
+// Every one of these holds a completion entry for as long as its file pleases. Those above the
+// limit go to the poller thread, which has none: waiting in a list they would never hear that their
+// file is ready.
 void uring_backend::fill_watched() noexcept {
     while (!waiting_watched_.empty() && ring_.has_room()) {
         operation& op = waiting_watched_.pop_front();

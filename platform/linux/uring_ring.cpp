@@ -15,9 +15,10 @@ long ring::open(unsigned entries, unsigned completions, unsigned flags) noexcept
     io_uring_params made{};
     made.flags = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP | flags;
     made.cq_entries = completions;
-    const long answer = pass({raw_call::ring_setup, -1, entries, made.flags}, [&](std::size_t size) -> long {
-        return io_uring_setup(static_cast<unsigned>(size), &made);
-    });
+    const long answer =
+        pass({raw_call::ring_setup, -1, entries, made.flags}, [&](std::size_t size) -> long {
+            return io_uring_setup(static_cast<unsigned>(size), &made);
+        });
     if (answer < 0)
         return answer;
     return map(static_cast<int>(answer), made);
@@ -29,7 +30,8 @@ long ring::map(int descriptor, io_uring_params& made) noexcept {
         ::close(descriptor);
         return answer;
     }
-    // Newer versions of liburing do this in a function that also makes the ring; entries are used in order here.
+    // Newer versions of liburing do this in a function that also makes the ring; entries are used
+    // in order here.
     for (unsigned i = 0; i < made.sq_entries; ++i)
         queues_.sq.array[i] = i;
     queues_.features = made.features;
@@ -64,9 +66,7 @@ long ring::watch_end() noexcept {
     return 0;
 }
 
-int ring::take_end_descriptor() noexcept {
-    return std::exchange(end_descriptor_, -1);
-}
+int ring::take_end_descriptor() noexcept { return std::exchange(end_descriptor_, -1); }
 
 long ring::enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit) noexcept {
     const unsigned count = pending();
@@ -80,9 +80,11 @@ long ring::enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit
         const unsigned wanted = size < count ? 0 : fewest;
         const auto submitted = static_cast<unsigned>(size);
         if (wanted == 0 || limit == nullptr)
-            return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted, flags, nullptr, NSIG / 8);
-        return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted, flags | IORING_ENTER_EXT_ARG,
-                               reinterpret_cast<sigset_t*>(&argument), sizeof argument);
+            return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted, flags,
+                                   nullptr, NSIG / 8);
+        return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted,
+                               flags | IORING_ENTER_EXT_ARG, reinterpret_cast<sigset_t*>(&argument),
+                               sizeof argument);
     });
     head_ = io_uring_smp_load_acquire(queues_.sq.khead);
     return answer;
@@ -90,7 +92,8 @@ long ring::enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit
 
 long ring::control(unsigned code, const void* argument, unsigned count) noexcept {
     return pass({raw_call::ring_register, descriptor_, count, code}, [&](std::size_t size) -> long {
-        return io_uring_register(static_cast<unsigned>(descriptor_), code, argument, static_cast<unsigned>(size));
+        return io_uring_register(static_cast<unsigned>(descriptor_), code, argument,
+                                 static_cast<unsigned>(size));
     });
 }
 

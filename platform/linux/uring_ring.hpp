@@ -1,7 +1,9 @@
-// One io_uring: the two mapped queues and the system call between them. It knows nothing of operations.
+// One io_uring: the two mapped queues and the system call between them. It knows nothing of
+// operations.
 //
-// Threads: one at a time. A ring that is bound (SINGLE_ISSUER, DEFER_TASKRUN or COOP_TASKRUN) may be entered
-// by the thread that opened it alone. Every result is a count or -errno; errno is never looked at.
+// Threads: one at a time. A ring that is bound (SINGLE_ISSUER, DEFER_TASKRUN or COOP_TASKRUN) may
+// be entered by the thread that opened it alone. Every result is a count or -errno; errno is never
+// looked at.
 #pragma once
 
 #include <sluice/platform/linux/uring_config.hpp>
@@ -22,7 +24,8 @@ public:
 
     /// Makes the ring with CQSIZE, CLAMP and `flags`. 0 or -errno.
     long open(unsigned entries, unsigned completions, unsigned flags) noexcept;
-    /// Unmaps and closes. What the kernel still has of it ends some time later: see end_descriptor().
+    /// Unmaps and closes. What the kernel still has of it ends some time later: see
+    /// end_descriptor().
     void close() noexcept;
 
     /// For a descriptor that somebody else has closed: its number may be another file's by now.
@@ -36,10 +39,12 @@ public:
     unsigned flags() const noexcept { return flags_; }
     bool is_bound() const noexcept { return (flags_ & binding_flags) != 0; }
 
-    /// Lets the kernel hold the write end of a pipe until it is done with every request of this ring; that is how
-    /// one learns, after close(), that no buffer is touched any more. 0 or -errno.
+    /// Lets the kernel hold the write end of a pipe until it is done with every request of this
+    /// ring; that is how one learns, after close(), that no buffer is touched any more. 0 or
+    /// -errno.
     long watch_end() noexcept;
-    /// The read end: hangs up once the closed ring is gone. -1 without watch_end(). The caller closes it.
+    /// The read end: hangs up once the closed ring is gone. -1 without watch_end(). The caller
+    /// closes it.
     int take_end_descriptor() noexcept;
     bool has_end_descriptor() const noexcept { return end_descriptor_ >= 0; }
 
@@ -55,7 +60,8 @@ public:
     /// Forgets the pending entries: the kernel has never seen them.
     void drop_pending() noexcept { tail_ = head_; }
 
-    /// io_uring_enter for all pending entries. With `fewest` > 0 waits for that many completions, at most `limit`.
+    /// io_uring_enter for all pending entries. With `fewest` > 0 waits for that many completions,
+    /// at most `limit`.
     long enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit) noexcept;
     /// io_uring_register. 0, a count, or -errno.
     long control(unsigned code, const void* argument, unsigned count) noexcept;
@@ -68,9 +74,12 @@ public:
         return (__atomic_load_n(queues_.sq.kflags, __ATOMIC_RELAXED) &
                 (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)) != 0;
     }
-    unsigned overflow_count() const noexcept { return __atomic_load_n(queues_.cq.koverflow, __ATOMIC_RELAXED); }
+    unsigned overflow_count() const noexcept {
+        return __atomic_load_n(queues_.cq.koverflow, __ATOMIC_RELAXED);
+    }
 
-    /// Calls `take(user_data, result)` for each completion that is there; gives the places back at once.
+    /// Calls `take(user_data, result)` for each completion that is there; gives the places back at
+    /// once.
     template <class Take>
     void take_completions(Take take) noexcept {
         const unsigned end = io_uring_smp_load_acquire(queues_.cq.ktail);

@@ -12,8 +12,10 @@ namespace sluice::platform::uring {
 
 namespace {
 
-// Without these a wait has no limit, an offset of -1 is not the file's own, and completions can be lost (5.11).
-constexpr unsigned needed_features = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP | IORING_FEAT_RW_CUR_POS;
+// Without these a wait has no limit, an offset of -1 is not the file's own, and completions can be
+// lost (5.11).
+constexpr unsigned needed_features =
+    IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP | IORING_FEAT_RW_CUR_POS;
 
 // Newest first: dropping them in this order finds what any kernel has.
 constexpr std::array<unsigned, 5> optional_flags = {
@@ -22,7 +24,8 @@ constexpr std::array<unsigned, 5> optional_flags = {
 };
 
 constexpr unsigned exclusive_flags = IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SINGLE_ISSUER |
-                                     IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_SUBMIT_ALL;
+                                     IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_COOP_TASKRUN |
+                                     IORING_SETUP_SUBMIT_ALL;
 constexpr unsigned shared_flags = IORING_SETUP_SUBMIT_ALL;
 
 // Flags that need another one go with it.
@@ -35,8 +38,8 @@ constexpr unsigned without(unsigned flags, unsigned dropped) noexcept {
     return flags;
 }
 
-// EINVAL does not tell which flag the kernel does not know: all of them, each one alone left out, then more
-// and more.
+// EINVAL does not tell which flag the kernel does not know: all of them, each one alone left out,
+// then more and more.
 long open_with_flags(ring& made, unsigned entries, unsigned completions, unsigned flags) noexcept {
     long answer = made.open(entries, completions, flags);
     for (const unsigned dropped : optional_flags) {
@@ -54,8 +57,9 @@ long open_with_flags(ring& made, unsigned entries, unsigned completions, unsigne
     return answer;
 }
 
-// RACE: a closed ring gives its memory back from a kernel thread, after close(2) returned. A process that
-// closes one and makes the next meets ENOMEM for a moment, although nothing is in use (axboe/liburing#157).
+// RACE: a closed ring gives its memory back from a kernel thread, after close(2) returned. A
+// process that closes one and makes the next meets ENOMEM for a moment, although nothing is in use
+// (axboe/liburing#157).
 long open_with_memory(ring& made, const ring_wish& wish, unsigned flags) noexcept {
     unsigned entries = wanted_entries(wish.entries);
     unsigned completions = std::max(std::bit_ceil(wish.completions), 2 * entries);
@@ -93,8 +97,9 @@ ring_outcome make_ring(ring& made, const ring_wish& wish) noexcept {
         made.close();
         return {-ENOSYS, "io_uring features"};
     }
-    // A deferring ring shows its completions to one thread only. When that thread may no longer enter it, the end
-    // of the ring is the only news of its buffers: without that news a ring must not defer.
+    // A deferring ring shows its completions to one thread only. When that thread may no longer
+    // enter it, the end of the ring is the only news of its buffers: without that news a ring must
+    // not defer.
     if (made.watch_end() < 0 && made.is_bound()) {
         made.close();
         answer = open_with_memory(made, wish, shared_flags);

@@ -1,5 +1,5 @@
-// Makes a ring as good as the kernel gives it: optional flags are dropped one by one, a ring for which there is
-// no memory is halved, and memory that comes back late is waited for.
+// Makes a ring as good as the kernel gives it: optional flags are dropped one by one, a ring for
+// which there is no memory is halved, and memory that comes back late is waited for.
 #pragma once
 
 #include <sluice/platform/linux/uring_ring.hpp>

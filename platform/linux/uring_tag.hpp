@@ -1,4 +1,5 @@
-// What user_data says: the operation and, in the bits that its alignment leaves free, what of it completed.
+// What user_data says: the operation and, in the bits that its alignment leaves free, what of it
+// completed.
 #pragma once
 
 #include <sluice/platform/operation.hpp>
@@ -8,11 +9,11 @@
 namespace sluice::platform::uring {
 
 enum class entry_kind : std::uint8_t {
-    transfer = 1, ///< a read, write or sync
-    refused = 2,  ///< a no-op in its place: the fault seam had put the answer into `result`
-    readiness = 3,///< the poll before a transfer on an unseekable file
-    cancel = 4,   ///< names no operation: it may be over
-    wake = 5,     ///< the wake event
+    transfer = 1,  ///< a read, write or sync
+    refused = 2,   ///< a no-op in its place: the fault seam had put the answer into `result`
+    readiness = 3, ///< the poll before a transfer on an unseekable file
+    cancel = 4,    ///< names no operation: it may be over
+    wake = 5,      ///< the wake event
 };
 
 inline constexpr std::uint64_t kind_bits = 7;
@@ -21,8 +22,12 @@ static_assert(alignof(operation) > kind_bits);
 inline std::uint64_t tag_of(const operation& op, entry_kind kind) noexcept {
     return reinterpret_cast<std::uintptr_t>(&op) | static_cast<std::uint64_t>(kind);
 }
-constexpr std::uint64_t tag_of(entry_kind kind) noexcept { return static_cast<std::uint64_t>(kind); }
-constexpr entry_kind kind_of(std::uint64_t tag) noexcept { return static_cast<entry_kind>(tag & kind_bits); }
+constexpr std::uint64_t tag_of(entry_kind kind) noexcept {
+    return static_cast<std::uint64_t>(kind);
+}
+constexpr entry_kind kind_of(std::uint64_t tag) noexcept {
+    return static_cast<entry_kind>(tag & kind_bits);
+}
 inline operation& operation_of(std::uint64_t tag) noexcept {
     return *reinterpret_cast<operation*>(static_cast<std::uintptr_t>(tag & ~kind_bits));
 }

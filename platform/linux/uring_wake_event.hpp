@@ -1,4 +1,5 @@
-// Ends the sleep of the one thread that waits. An eventfd is written only when that thread really sleeps.
+// Ends the sleep of the one thread that waits. An eventfd is written only when that thread really
+// sleeps.
 #pragma once
 
 #include <atomic>
@@ -28,11 +29,13 @@ public:
     /// Any thread. Ends the sleep that is going on or prevents the next one.
     void wake() noexcept {
         asked_.store(true, std::memory_order_seq_cst);
-        if (sleeping_.load(std::memory_order_seq_cst) && sleeping_.exchange(false, std::memory_order_acq_rel))
+        if (sleeping_.load(std::memory_order_seq_cst) &&
+            sleeping_.exchange(false, std::memory_order_acq_rel))
             signal();
     }
 
-    /// The waiting thread: true when it may sleep until descriptor() is readable. end_sleep() follows either way.
+    /// The waiting thread: true when it may sleep until descriptor() is readable. end_sleep()
+    /// follows either way.
     bool begin_sleep() noexcept {
         sleeping_.store(true, std::memory_order_seq_cst);
         return !asked_.load(std::memory_order_seq_cst);
@@ -51,13 +54,15 @@ public:
 private:
     void signal() noexcept;
 
-    // RACE: a waker sets asked_ and then looks at sleeping_; the sleeper sets sleeping_ and then looks at asked_.
-    // All four are sequentially consistent, so at least one sees the other:
+    // RACE: a waker sets asked_ and then looks at sleeping_; the sleeper sets sleeping_ and then
+    // looks at asked_. All four are sequentially consistent, so at least one sees the other:
     //   waker: asked, sleeper: sleeping, sleeper sees asked     -> no sleep
-    //   sleeper: sleeping, waker: asked, waker sees sleeping    -> the event is written, the sleep ends
-    //   both set before either looks                            -> both; a later sleep ends early once
-    // end_sleep() takes asked_ back by an exchange: a waker before it is seen by what follows the sleep, as the
-    // exchange acquires what the waker released; one after it prevents the next sleep.
+    //   sleeper: sleeping, waker: asked, waker sees sleeping    -> the event is written, the sleep
+    //   ends both set before either looks                            -> both; a later sleep ends
+    //   early once
+    // end_sleep() takes asked_ back by an exchange: a waker before it is seen by what follows the
+    // sleep, as the exchange acquires what the waker released; one after it prevents the next
+    // sleep.
     std::atomic<bool> asked_{false};
     std::atomic<bool> sleeping_{false};
     int descriptor_ = -1;

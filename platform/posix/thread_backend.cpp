@@ -40,9 +40,9 @@ public:
         info_.kind = backend_kind::threads;
     }
     /// Part of another backend, which is woken instead.
-    thread_backend(const backend_options& options, backend_info info, completion_inbox::wake_function wake_owner,
-                   void* owner)
-        : info_(std::move(info)), most_running_(options.max_in_flight == 0 ? 1 : options.max_in_flight),
+    thread_backend(const backend_options& options, backend_info info,
+                   completion_inbox::wake_function wake_owner, void* owner)
+        : info_(std::move(info)), most_running_(std::max(options.max_in_flight, 1u)),
           inbox_(wake_owner, owner), workers_(options.worker_threads) {
         info_.kind = backend_kind::threads;
     }

@@ -2,10 +2,15 @@ if(NOT TARGET example_copy_file)
     return()
 endif()
 
+set(quick "")
+if(SLUICE_SANITIZE)
+    set(quick --quick)
+endif()
+
 foreach(backend IN LISTS test_backends)
     add_test(NAME examples.copy_file.${backend} COMMAND
         "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/examples/copy_file_test.py"
-        "$<TARGET_FILE:example_copy_file>")
+        ${quick} "$<TARGET_FILE:example_copy_file>")
     set_tests_properties(examples.copy_file.${backend} PROPERTIES
         LABELS "${backend};examples"
         TIMEOUT ${test_timeout}

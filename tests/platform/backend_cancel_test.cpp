@@ -1,5 +1,5 @@
-// Cancelling: the operation's own completion ends it, once, whoever wins the race; the buffer is the caller's only
-// then; a success is never called cancelled.
+// Cancelling: the operation's own completion ends it, once, whoever wins the race; the buffer is
+// the caller's only then; a success is never called cancelled.
 #include "support/backend_ways.hpp"
 
 #include <sluice/platform/fault_seam.hpp>
@@ -65,7 +65,8 @@ BOOST_DATA_TEST_CASE(before_the_kernel_heard_of_it, data::make(all_ways), how) {
         BOOST_TEST(op.completed == 1);
 }
 
-BOOST_DATA_TEST_CASE(what_waits_in_the_list_is_cancelled_without_a_system_call, data::make(ring_ways), how) {
+BOOST_DATA_TEST_CASE(what_waits_in_the_list_is_cancelled_without_a_system_call,
+                     data::make(ring_ways), how) {
     platform::backend_options options;
     options.queue_depth = 4;
     options.max_in_flight = 4;

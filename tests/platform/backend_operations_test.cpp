@@ -34,13 +34,15 @@ const std::array<read_row, 9> read_rows = {{
     {1, 0, 1},
     {512, 0, 512},
     {4096, 4097, 4096},
-    {300'000, 7, 300'000},                    // above the largest inline copy
+    {300'000, 7, 300'000}, // above the largest inline copy
     {file_size, 0, file_size},
-    {100, file_size - 10, 10},                // short: the end of file
+    {100, file_size - 10, 10}, // short: the end of file
     {100, file_size, 0},
     {100, file_size + 1'000'000, 0},
 }};
-std::ostream& operator<<(std::ostream& out, const read_row& row) { return out << row.size << '@' << row.offset; }
+std::ostream& operator<<(std::ostream& out, const read_row& row) {
+    return out << row.size << '@' << row.offset;
+}
 
 } // namespace
 
@@ -56,11 +58,14 @@ BOOST_DATA_TEST_CASE(reads, data::make(all_ways) * data::make(read_rows), how, r
     const auto count = static_cast<std::size_t>(row.result);
     BOOST_TEST((row.result == 0 || buffer.substr(0, count) == text.substr(row.offset, count)));
     BOOST_TEST(buffer.substr(count) == std::string(row.size - count, '?'));
-    BOOST_TEST((op.path == (how.choice == backend_choice::uring ? path_taken::ring : path_taken::worker) ||
-                row.size == 0));
+    BOOST_TEST(
+        (op.path == (how.choice == backend_choice::uring ? path_taken::ring : path_taken::worker) ||
+         row.size == 0));
 }
 
-BOOST_DATA_TEST_CASE(writes, data::make(all_ways) * data::make({0, 1, 512, 4096, 300'000, 5'000'000}), how, size) {
+BOOST_DATA_TEST_CASE(writes,
+                     data::make(all_ways) * data::make({0, 1, 512, 4096, 300'000, 5'000'000}), how,
+                     size) {
     const auto file = test_file::with("");
     const std::string text = pattern(static_cast<std::size_t>(size));
     driver d(how);
@@ -101,7 +106,8 @@ BOOST_DATA_TEST_CASE(a_call_runs_on_a_worker, data::make(all_ways), how) {
     op.code = opcode::call;
     op.owner = &where;
     op.call = [](platform::operation& self) noexcept {
-        *static_cast<std::thread::id*>(static_cast<test_operation&>(self).owner) = std::this_thread::get_id();
+        *static_cast<std::thread::id*>(static_cast<test_operation&>(self).owner) =
+            std::this_thread::get_id();
         self.result = -EXDEV;
     };
     BOOST_TEST(d.perform(op) == -EXDEV);
@@ -117,7 +123,8 @@ BOOST_DATA_TEST_CASE(errors_come_as_results, data::make(all_ways), how) {
     prepare_write(op, full, buffer, sizeof buffer, 0);
     BOOST_TEST(d.perform(op) == -ENOSPC);
 
-    const auto read_only = std::make_unique<test_file>(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    const auto read_only =
+        std::make_unique<test_file>(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     prepare_write(op, *read_only, buffer, sizeof buffer, 0);
     BOOST_TEST(d.perform(op) == -EBADF);
 
@@ -167,7 +174,8 @@ BOOST_DATA_TEST_CASE(a_closed_pipe_is_the_end_of_file, data::make(all_ways), how
     BOOST_TEST(op.result == 0);
 }
 
-BOOST_DATA_TEST_CASE(a_write_above_the_pipe_s_capacity_is_written_whole, data::make(all_ways), how) {
+BOOST_DATA_TEST_CASE(a_write_above_the_pipe_s_capacity_is_written_whole, data::make(all_ways),
+                     how) {
     test_pipe pipe;
     const std::string text = pattern(1'000'000);
     driver d(how);

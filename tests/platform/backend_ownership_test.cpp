@@ -1,4 +1,5 @@
-// The loop moves between threads, and between owning its backend and sharing it; nothing in flight is lost.
+// The loop moves between threads, and between owning its backend and sharing it; nothing in flight
+// is lost.
 #include "support/backend_ways.hpp"
 #include "support/child_process.hpp"
 #include "support/open_descriptors.hpp"
@@ -140,7 +141,8 @@ BOOST_AUTO_TEST_CASE(a_thread_that_ended_without_release) {
     BOOST_TEST((large == pattern(1'000'000)));
 }
 
-BOOST_DATA_TEST_CASE(many_threads_take_turns_under_a_mutex, data::make({all_ways[1], all_ways[2]}), how) {
+BOOST_DATA_TEST_CASE(many_threads_take_turns_under_a_mutex, data::make({all_ways[1], all_ways[2]}),
+                     how) {
     const auto file = test_file::with(pattern(65536));
     driver d(how);
     std::mutex mutex;
@@ -150,7 +152,8 @@ BOOST_DATA_TEST_CASE(many_threads_take_turns_under_a_mutex, data::make({all_ways
             char buffer[512];
             for (int i = 0; i < 200; ++i) {
                 test_operation op;
-                prepare_read(op, *file, buffer, sizeof buffer, static_cast<std::uint64_t>(i % 100) * 512);
+                prepare_read(op, *file, buffer, sizeof buffer,
+                             static_cast<std::uint64_t>(i % 100) * 512);
                 std::unique_lock lock(mutex);
                 d->acquire(false);
                 d->submit(op);

@@ -1,4 +1,5 @@
-// Waiting and being woken: no wake is lost, no completion of a worker is overslept, the handle becomes readable.
+// Waiting and being woken: no wake is lost, no completion of a worker is overslept, the handle
+// becomes readable.
 #include "support/backend_ways.hpp"
 
 #include <boost/test/data/monomorphic.hpp>
@@ -33,7 +34,8 @@ BOOST_DATA_TEST_CASE(a_wait_that_is_over_does_not_sleep, data::make(all_ways), h
     d->wait(clock_type::now() + std::chrono::microseconds(100));
 }
 
-BOOST_DATA_TEST_CASE(no_wake_is_lost, data::make(all_ways) * data::make({false, true}), how, with_pending_read) {
+BOOST_DATA_TEST_CASE(no_wake_is_lost, data::make(all_ways) * data::make({false, true}), how,
+                     with_pending_read) {
     test_pipe pipe;
     driver d(how);
     char buffer;
@@ -147,7 +149,8 @@ BOOST_DATA_TEST_CASE(the_handle_tells_of_every_kind_of_completion, data::make(al
 }
 
 BOOST_DATA_TEST_CASE(data_handed_over_through_a_pipe_alone_is_no_race, data::make(ring_ways), how) {
-    // Two threads, each with its own ring; what orders them is the kernel. ThreadSanitizer must not complain.
+    // Two threads, each with its own ring; what orders them is the kernel. ThreadSanitizer must not
+    // complain.
     test_pipe pipe;
     int shared = 0;
     std::thread writer([&] {

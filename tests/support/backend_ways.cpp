@@ -9,15 +9,11 @@ namespace sluice::test {
 
 namespace {
 
-void count(platform::operation& op) {
-    ++static_cast<test_operation&>(op).completed;
-}
+void count(platform::operation& op) { ++static_cast<test_operation&>(op).completed; }
 
 } // namespace
 
-test_operation::test_operation() {
-    complete = &count;
-}
+test_operation::test_operation() { complete = &count; }
 
 test_file::test_file(int descriptor) {
     if (descriptor < 0)
@@ -61,9 +57,7 @@ driver::driver(const way& how, platform::backend_options options) : exclusive_(h
     acquire();
 }
 
-driver::~driver() {
-    release();
-}
+driver::~driver() { release(); }
 
 void driver::release() {
     if (exclusive_)
@@ -92,8 +86,8 @@ long driver::perform(test_operation& op) {
     return op.result;
 }
 
-void prepare(test_operation& op, platform::opcode code, test_file& file, void* data, std::size_t size,
-             std::uint64_t offset) {
+void prepare(test_operation& op, platform::opcode code, test_file& file, void* data,
+             std::size_t size, std::uint64_t offset) {
     static_cast<platform::request&>(op) = {};
     op.code = code;
     op.file = &file.handle;

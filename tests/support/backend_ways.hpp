@@ -1,5 +1,5 @@
-// Runs operations on a backend through the interface alone, as a loop would: one table of ways for every test
-// that has to come out the same on each of them.
+// Runs operations on a backend through the interface alone, as a loop would: one table of ways for
+// every test that has to come out the same on each of them.
 #pragma once
 
 #include <sluice/platform/backend.hpp>
@@ -85,9 +85,10 @@ private:
     bool exclusive_;
 };
 
-void prepare(test_operation& op, platform::opcode code, test_file& file, void* data, std::size_t size,
-             std::uint64_t offset);
-inline void prepare_read(test_operation& op, test_file& file, void* data, std::size_t size, std::uint64_t offset) {
+void prepare(test_operation& op, platform::opcode code, test_file& file, void* data,
+             std::size_t size, std::uint64_t offset);
+inline void prepare_read(test_operation& op, test_file& file, void* data, std::size_t size,
+                         std::uint64_t offset) {
     prepare(op, platform::opcode::read, file, data, size, offset);
 }
 inline void prepare_write(test_operation& op, test_file& file, const void* data, std::size_t size,

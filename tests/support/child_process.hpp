@@ -1,5 +1,6 @@
-// Runs a function in a forked child, for what cannot be taken back (seccomp filters, limits, another user) or
-// must not be seen by the rest of the tests. A child that hangs is ended by SIGALRM and reported as such.
+// Runs a function in a forked child, for what cannot be taken back (seccomp filters, limits,
+// another user) or must not be seen by the rest of the tests. A child that hangs is ended by
+// SIGALRM and reported as such.
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 namespace sluice::test {
 
 struct child_outcome {
-    int exit_code = -1;    ///< what the function returned; -1 when a signal ended it
+    int exit_code = -1; ///< what the function returned; -1 when a signal ended it
     int signal = 0;
-    std::string errors;    ///< what it wrote to stderr
+    std::string errors; ///< what it wrote to stderr
 };
 
 /// The exit code of a child that a sanitizer or an uncaught exception ended.
@@ -27,20 +28,22 @@ child_outcome run_in_child(Body&& body) {
 
 } // namespace sluice::test
 
-/// Checks that `body` ended by itself with 0; a line number as its exit code says which of its checks failed.
-#define SLUICE_CHECK_CHILD(...)                                                                                \
-    do {                                                                                                       \
-        const ::sluice::test::child_outcome sluice_child = ::sluice::test::run_in_child(__VA_ARGS__);          \
-        BOOST_TEST(sluice_child.signal == 0);                                                                  \
-        BOOST_TEST(sluice_child.exit_code == 0);                                                               \
-        BOOST_TEST(sluice_child.errors == "");                                                                 \
+/// Checks that `body` ended by itself with 0; a line number as its exit code says which of its
+/// checks failed.
+#define SLUICE_CHECK_CHILD(...)                                                                    \
+    do {                                                                                           \
+        const ::sluice::test::child_outcome sluice_child =                                         \
+            ::sluice::test::run_in_child(__VA_ARGS__);                                             \
+        BOOST_TEST(sluice_child.signal == 0);                                                      \
+        BOOST_TEST(sluice_child.exit_code == 0);                                                   \
+        BOOST_TEST(sluice_child.errors == "");                                                     \
     } while (false)
 
 /// In the body of a child: a failed condition is written to stderr and ends it.
-#define SLUICE_EXPECT(condition)                                                                               \
-    do {                                                                                                       \
-        if (!(condition))                                                                                      \
-            return ::sluice::test::child_failed(__FILE__, __LINE__, #condition);                               \
+#define SLUICE_EXPECT(condition)                                                                   \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return ::sluice::test::child_failed(__FILE__, __LINE__, #condition);                   \
     } while (false)
 
 namespace sluice::test {

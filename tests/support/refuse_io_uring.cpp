@@ -37,15 +37,16 @@ bool install(unsigned from, unsigned to, unsigned action) {
 bool refuse_io_uring(int error, refused_calls which) {
     const unsigned action = SECCOMP_RET_ERRNO | (static_cast<unsigned>(error) & SECCOMP_RET_DATA);
     switch (which) {
-    case refused_calls::all: return install(setup, last, action);
-    case refused_calls::setup_only: return install(setup, setup, action);
-    case refused_calls::enter_only: return install(enter, enter, action);
+    case refused_calls::all:
+        return install(setup, last, action);
+    case refused_calls::setup_only:
+        return install(setup, setup, action);
+    case refused_calls::enter_only:
+        return install(enter, enter, action);
     }
     return false;
 }
 
-bool kill_for_io_uring() {
-    return install(setup, last, SECCOMP_RET_KILL_PROCESS);
-}
+bool kill_for_io_uring() { return install(setup, last, SECCOMP_RET_KILL_PROCESS); }
 
 } // namespace sluice::test

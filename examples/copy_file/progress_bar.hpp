@@ -1,0 +1,39 @@
+// How far a copy is: a bar that is drawn over on a terminal, a plain line now and then elsewhere.
+// Draws on standard output; allocates nothing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace copy_file {
+
+class progress_bar {
+public:
+    /// total 0: unknown.
+    explicit progress_bar(std::uint64_t total);
+    progress_bar(const progress_bar&) = delete;
+    progress_bar& operator=(const progress_bar&) = delete;
+    /// Wipes the bar away.
+    ~progress_bar();
+
+    void show(std::uint64_t done);
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    void draw(std::uint64_t done, double seconds);
+
+    std::uint64_t total_;
+    bool terminal_;
+    bool drawn_ = false;
+    clock::time_point begin_ = clock::now();
+    clock::time_point next_;
+};
+
+/// "256.0 MiB"; static storage per call site is not needed: the text is in the object.
+struct size_text {
+    explicit size_text(double bytes) noexcept;
+    char text[24];
+};
+
+} // namespace copy_file
