@@ -46,11 +46,15 @@ struct callback {
             if (invoke)
                 std::move(handler)(code);
         } else {
-            T value = result_traits<T>::take(core);
-            core.consume();
+            T value = take_out(core);
             if (invoke)
                 std::move(handler)(code, std::move(value));
         }
+    }
+
+    static T take_out(source_core& core) {
+        const consuming scope(core);
+        return result_traits<T>::take(core);
     }
 
     static void call_with_error(Handler& handler, error_code code) {
@@ -86,7 +90,8 @@ struct callback {
     static void attach(source_core& core, std::uint32_t version, Handler&& handler) {
         core.check_awaitable(version);
         store(core, std::move(handler));
-        if (!core.register_waiter(version, &run, nullptr))
+        bool registered = false;
+        if (!core.register_waiter(version, &run, nullptr, registered))
             core.post_done();
     }
 

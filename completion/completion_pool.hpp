@@ -39,7 +39,7 @@ public:
     /// A source at a new version, with the pool's settings. It gives itself back when its handle is
     /// destroyed.
     pooled_source rent() {
-        if (queue_.queue().running_here()) [[likely]]
+        if (queue_.queue().alone_here()) [[likely]]
             return pooled_source(take_from(own_), *this);
         const std::lock_guard lock(mutex_);
         return pooled_source(take_from(shared_), *this);
@@ -63,8 +63,12 @@ public:
             return *this;
         }
         ~pooled_source() {
-            if (this->core_ != nullptr && this->let_go())
+            if (this->core_ == nullptr)
+                return;
+            if (this->let_go()) [[likely]]
                 pool_->give_back(*this->core_);
+            else
+                pool_->left_to_ticket();
         }
         pooled_source* operator->() noexcept { return this; }
 
@@ -95,12 +99,16 @@ private:
     }
     void give_back(completion::typed_core<T>& core) noexcept {
         core.own_mode(mode_);
-        if (queue_.queue().running_here()) [[likely]] {
+        if (queue_.queue().alone_here()) [[likely]] {
             put_into(own_, core);
         } else {
             const std::lock_guard lock(mutex_);
             put_into(shared_, core);
         }
+    }
+    void left_to_ticket() noexcept {
+        const std::lock_guard lock(mutex_);
+        ++shared_.returned;
     }
     void put_into(list& to, completion::typed_core<T>& core) noexcept {
         ++to.returned;

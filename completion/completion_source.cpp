@@ -9,7 +9,7 @@ void end_public_source(source_core& core, cancel_reason reason) noexcept {
     if (won == source_core::claim::refused)
         return;
     core.fail({.code = make_error_code(errc::timed_out), .path = {}, .exception = {}});
-    core.publish(won);
+    core.publish_from_outside();
 }
 
 } // namespace sluice::completion

@@ -35,7 +35,12 @@ typed_core<T>& new_public_core(resume_queue& home, resume_mode mode) {
 template <class T>
 const source_core::verbs& public_verbs() noexcept {
     static constexpr source_core::verbs kind{
-        [](source_core& core) noexcept { core_slab<T>::put(static_cast<typed_core<T>&>(core)); },
+        [](source_core& core) noexcept { // its owner left it to the ticket
+            resume_queue& home = *core.home();
+            core.renew();
+            core_slab<T>::put(static_cast<typed_core<T>&>(core));
+            home.release();
+        },
         &end_public_source,
         [](source_core& core) noexcept { result_traits<T>::discard(core); },
     };
@@ -51,7 +56,10 @@ public:
     using value_type = T;
 
     /// A ticket on the present version; one of them may be used.
-    value_task<T> task() { return value_task<T>(*core_); }
+    value_task<T> task() noexcept {
+        core_->issue();
+        return value_task<T>(*core_);
+    }
 
     /// Completes; throws invalid_operation when that happened already since the last reset.
     template <class... Value>
@@ -118,15 +126,16 @@ protected:
     source_handle(source_handle&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     ~source_handle() = default;
 
-    /// The holder goes away: whoever waits is completed as abandoned. True: the core is free, at a
-    /// new version.
+    /// The holder goes away: whoever has the ticket gets the result, or errc::abandoned when there
+    /// is none. True: the core is free, at a new version.
     bool let_go() noexcept {
-        using core = completion::source_core;
-        if ((core_->state() & (core::waiting | core::done)) == core::waiting)
+        if (core_->ticket_is_out()) [[unlikely]] {
             try_set_error(make_error_code(errc::abandoned));
-        if (core_->leave_to_consumer()) [[unlikely]]
-            return false;
-        discard_untaken(core_->state());
+            if (core_->leave_to_consumer())
+                return false;
+        } else {
+            discard_untaken(core_->state());
+        }
         core_->renew();
         return true;
     }

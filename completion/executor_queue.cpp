@@ -1,24 +1,39 @@
 #include <sluice/completion/executor_queue.hpp>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 
 #include <atomic>
+#include <mutex>
 #include <stdexcept>
 
 namespace sluice::completion {
 
 namespace {
 
-// The queue of one executor that is not native. Every node is one handler of that executor.
+// The queue of one executor that is not native. Every node is one handler of that executor, which
+// decides how many of them run at once; so there is no list here.
 class executor_queue final : public resume_queue {
 public:
     explicit executor_queue(const boost::asio::any_io_executor& executor) : executor_(executor) {}
 
-    void arm(timer_node&, time_point) override {
-        throw std::invalid_argument("deadlines need an executor of an io_runtime");
-    }
+    bool has_timers() const noexcept override { return false; }
+    void arm(timer_node&, time_point) override { throw std::logic_error("no timers here"); }
     void disarm(timer_node&) noexcept override {}
+    // Spawned tasks keep the context running, as they do a loop.
+    void work_started() noexcept override {
+        const std::lock_guard lock(work_mutex_);
+        if (work_++ == 0)
+            tracked_ =
+                boost::asio::prefer(executor_, boost::asio::execution::outstanding_work_t::tracked);
+    }
+    void work_finished() noexcept override {
+        boost::asio::any_io_executor ended;
+        const std::lock_guard lock(work_mutex_);
+        if (--work_ == 0)
+            ended = std::exchange(tracked_, nullptr);
+    }
     void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept override {
         if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -43,10 +58,9 @@ private:
             queue_->release();
         }
         void operator()() {
-            const running_scope here(*queue_);
+            const running_scope here(*queue_, runners::several);
             ready_node& node = *std::exchange(node_, nullptr);
             node.run(node, true);
-            queue_->drain();
         }
 
     private:
@@ -54,22 +68,15 @@ private:
         ready_node* node_;
     };
 
-    // What was posted by this thread while it ran the node goes back to the executor: other work
-    // gets its turn.
-    void drain() {
-        while (ready_head_ != nullptr) {
-            ready_node& node = *ready_head_;
-            ready_head_ = node.next;
-            post_from_elsewhere(node);
-        }
-        ready_tail_ = nullptr;
-    }
-
     void post_from_elsewhere(ready_node& node) noexcept override {
+        const keep_alive scope(*this);
         boost::asio::post(executor_, handler(*this, node));
     }
 
     boost::asio::any_io_executor executor_;
+    std::mutex work_mutex_;
+    std::size_t work_ = 0;
+    boost::asio::any_io_executor tracked_; // while there is work
     std::atomic<int> references_{1};
 };
 

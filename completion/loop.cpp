@@ -13,29 +13,22 @@ loop::loop(const loop_options& options)
 }
 
 // One thread runs the loop; the next may only after this one left.
-class loop::run_scope {
-public:
-    run_scope(loop& running, waiting_rule rule)
-        : loop_(running), exclusive_(rule == waiting_rule::exclusive) {
-        if (loop_.running_.exchange(true, std::memory_order_acquire))
-            throw invalid_operation("this runtime is being run already: one thread at a time");
-        scope_.emplace(loop_);
-        loop_.backend_->acquire(exclusive_);
-    }
-    ~run_scope() {
-        if (exclusive_)
-            loop_.backend_->release();
-        scope_.reset();
-        loop_.running_.store(false, std::memory_order_release);
-    }
-    run_scope(const run_scope&) = delete;
-    run_scope& operator=(const run_scope&) = delete;
+loop::run_scope::run_scope(loop& running, waiting_rule rule)
+    : loop_(running), exclusive_(rule == waiting_rule::exclusive) {
+    if (loop_.forked())
+        throw boost::system::system_error(make_error_code(errc::forked));
+    if (loop_.running_.exchange(true, std::memory_order_acquire))
+        throw invalid_operation("this runtime is being run already: one thread at a time");
+    scope_.emplace(loop_, runners::one);
+    loop_.backend_->acquire(exclusive_);
+}
 
-private:
-    loop& loop_;
-    bool exclusive_;
-    std::optional<running_scope> scope_;
-};
+loop::run_scope::~run_scope() {
+    if (exclusive_)
+        loop_.backend_->release();
+    scope_.reset();
+    loop_.running_.store(false, std::memory_order_release);
+}
 
 namespace {
 // poll() goes on while there is something to run; run_for until its time.
@@ -46,10 +39,11 @@ bool over(time_point until, std::size_t ran) noexcept {
 }
 } // namespace
 
-std::size_t loop::run_until(time_point until, waiting_rule rule, const bool* done) {
-    if (forked())
-        throw boost::system::system_error(make_error_code(errc::forked));
-    const run_scope running(*this, rule);
+std::size_t loop::run_until(time_point until, waiting_rule rule) {
+    return run_until(run_scope(*this, rule), until, nullptr);
+}
+
+std::size_t loop::run_until(const run_scope&, time_point until, const bool* done) {
     std::size_t ran = 0;
     while (!stopped() && !(done != nullptr && *done)) {
         const std::size_t ran_now = turn(until, done);
@@ -147,7 +141,7 @@ std::size_t loop::fire_timers() {
     std::size_t fired = 0;
     while (!timers_.empty() && timers_.earliest() <= now) {
         timer_node& timer = timers_.pop();
-        timer.expired(timer);
+        timer.expired(timer, true);
         ++fired;
     }
     return fired;
@@ -163,11 +157,15 @@ void loop::run_after_batch(ready_node& node) noexcept {
 //  - pushed before the loop looked at `posted_`: the loop takes it and does not sleep.
 //  - pushed after: wake() ends the wait that is going on or the next one (see the backend's own
 //  RACE block).
+// What runs the node may end the loop before this returns, hence the reference.
 void loop::post_from_elsewhere(ready_node& node) noexcept {
+    const keep_alive scope(*this);
     node.next = posted_.load(std::memory_order_relaxed);
     while (!posted_.compare_exchange_weak(node.next, &node, std::memory_order_seq_cst,
                                           std::memory_order_relaxed)) {
     }
+    if (orphaned_.load(std::memory_order_seq_cst)) [[unlikely]]
+        return drop_late_posts();
     backend_->wake();
 }
 

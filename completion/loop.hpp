@@ -15,6 +15,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace boost::asio {
 class execution_context;
@@ -52,10 +53,14 @@ public:
     }; ///< see platform::backend::acquire
     /// Runs until `until`, until stopped, until out of work, or until *done. Returns how many nodes
     /// and completions ran.
-    std::size_t run_until(time_point until, waiting_rule rule, const bool* done = nullptr);
+    std::size_t run_until(time_point until, waiting_rule rule);
     /// Runs what is ready and returns.
     std::size_t poll() { return run_until(time_point::min(), waiting_rule::shared); }
-    /// Takes back a node that was posted and not run. While nobody runs the loop.
+    /// The right to run the loop, for longer than one run_until: one thread has it, a second one
+    /// throws.
+    class run_scope;
+    std::size_t run_until(const run_scope&, time_point until, const bool* done);
+    /// Takes back a node that was posted and not run. Within a run_scope of this thread.
     void withdraw(ready_node& node) noexcept;
     void stop() noexcept;
     bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
@@ -90,6 +95,7 @@ public:
 
     void arm(timer_node& timer, time_point when) override;
     void disarm(timer_node& timer) noexcept override { timers_.disarm(timer); }
+    bool has_timers() const noexcept override { return true; }
 
     void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept override;
@@ -122,7 +128,6 @@ public:
 private:
     ~loop();
 
-    class run_scope;
     void post_from_elsewhere(ready_node& node) noexcept override;
     bool take_posted() noexcept;
     std::size_t run_batch();
@@ -132,7 +137,8 @@ private:
     std::int64_t read_clock() noexcept;
     bool out_of_work() const noexcept;
     std::size_t turn(time_point until, const bool* done);
-    void let_go_of(ready_node* first) noexcept;
+    static void let_go_of(ready_node* first) noexcept;
+    void drop_late_posts() noexcept;
 
     loop_options options_;
     std::unique_ptr<platform::backend> backend_;
@@ -168,6 +174,19 @@ private:
 
     static std::atomic<unsigned> fork_count_;
     static void count_forks() noexcept;
+};
+
+class loop::run_scope {
+public:
+    run_scope(loop& running, waiting_rule rule);
+    ~run_scope();
+    run_scope(const run_scope&) = delete;
+    run_scope& operator=(const run_scope&) = delete;
+
+private:
+    loop& loop_;
+    bool exclusive_;
+    std::optional<running_scope> scope_;
 };
 
 } // namespace sluice::completion

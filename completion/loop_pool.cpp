@@ -12,9 +12,14 @@ constinit io_source* store =
 io_source* take_from_store() {
     {
         const std::lock_guard lock(store_mutex);
-        if (io_source* source = store; source != nullptr) {
-            store = source->link;
-            return source;
+        io_source** at = &store;
+        for (int tries = 16; *at != nullptr && tries > 0; --tries) {
+            io_source* const source = *at;
+            if (!source->tied()) [[likely]] {
+                *at = source->link;
+                return source;
+            }
+            at = &source->link;
         }
     }
     return new io_source;
@@ -76,11 +81,12 @@ void loop::give_back(io_source& source) noexcept {
         ++idle_count_;
         return;
     }
+    bool orphaned = false;
     {
         const std::lock_guard lock(other_threads_);
         --rented_elsewhere_;
-        if (!orphaned_.load(std::memory_order_acquire) &&
-            idle_for_others_count_ < most_idle_sources) {
+        orphaned = orphaned_.load(std::memory_order_relaxed);
+        if (!orphaned && idle_for_others_count_ < most_idle_sources) {
             source.link = idle_for_others_;
             idle_for_others_ = &source;
             ++idle_for_others_count_;
@@ -88,7 +94,7 @@ void loop::give_back(io_source& source) noexcept {
         }
     }
     put_into_store(source);
-    if (orphaned_.load(std::memory_order_acquire))
+    if (orphaned)
         release(); // the reference that drop_posted took for it
 }
 
@@ -98,7 +104,7 @@ void loop::end_operations() noexcept {
     if (forked())
         backend_->forget_after_fork();
     {
-        const running_scope here(*this);
+        const running_scope here(*this, runners::one);
         if (!forked()) {
             backend_->acquire(true);
             for (io_source *source = live_, *next = nullptr; source != nullptr; source = next) {
@@ -129,7 +135,7 @@ void loop::let_go_of(ready_node* first) noexcept {
 
 void loop::drop_posted() noexcept {
     {
-        const running_scope here(*this);
+        const running_scope here(*this, runners::one);
         do {
             take_posted();
             ready_node* const batch = std::exchange(batch_head_, nullptr);
@@ -139,12 +145,24 @@ void loop::drop_posted() noexcept {
             let_go_of(ready);
         } while (ready_head_ != nullptr || batch_head_ != nullptr || posted_.load() != nullptr);
     }
-    const std::lock_guard lock(other_threads_);
-    const auto outstanding = static_cast<int>(rented_here_ + rented_elsewhere_);
-    references_.fetch_add(outstanding, std::memory_order_relaxed);
-    orphaned_.store(true, std::memory_order_release);
-    while (!timers_.empty())
-        timers_.pop();
+    {
+        const std::lock_guard lock(other_threads_);
+        const auto outstanding = static_cast<int>(rented_here_ + rented_elsewhere_);
+        references_.fetch_add(outstanding, std::memory_order_relaxed);
+        orphaned_.store(true, std::memory_order_seq_cst);
+    }
+    drop_late_posts();
+    while (!timers_.empty()) {
+        timer_node& timer = timers_.pop();
+        timer.expired(timer, false);
+    }
+}
+
+// RACE: a post from another thread against the end of the loop: that thread pushes, then looks at
+// `orphaned_`; drop_posted sets `orphaned_`, then looks at what was pushed. One of them lets go of
+// the node.
+void loop::drop_late_posts() noexcept {
+    let_go_of(posted_.exchange(nullptr, std::memory_order_seq_cst));
 }
 
 void loop::release() noexcept {

@@ -1,10 +1,12 @@
 // The executor as completion sees it: a place where continuations run, the budget of what may run
 // there without going through its queue, and its timers.
 //
-// Threads: post() by any; spend() and the budget only where running_here() is true.
+// Threads: post() by any; spend() and the budget only where running_here() is true. Several threads
+// may run the queue of a foreign executor at once, only one at a time that of a loop.
 #pragma once
 
 #include <sluice/completion/timer_node.hpp>
+#include <sluice/platform/relaxed.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +37,13 @@ public:
 
     /// Whether this thread is running this queue at the moment.
     bool running_here() const noexcept { return current_ == this; }
+    /// The same, and no other thread can be running it.
+    bool alone_here() const noexcept { return alone_ == this; }
     static resume_queue* current() noexcept { return current_; }
 
     /// Runs the node later, on the thread that runs this queue. Any thread.
     void post(ready_node& node) noexcept {
-        if (running_here()) {
+        if (alone_here()) {
             node.next = nullptr;
             (ready_head_ != nullptr ? ready_tail_->next : ready_head_) = &node;
             ready_tail_ = &node;
@@ -52,21 +56,26 @@ public:
     /// and the counter starts again; so a stream that is always ready starves nobody, and the stack
     /// stays bounded.
     bool spend(std::size_t bytes) noexcept {
-        bytes_left_ -= static_cast<std::int64_t>(bytes);
-        if (--completions_left_ > 0 && bytes_left_ > 0) [[likely]]
+        const std::int64_t left = bytes_left_ - static_cast<std::int64_t>(bytes);
+        const std::int32_t completions = completions_left_ - 1;
+        bytes_left_ = left;
+        completions_left_ = completions;
+        if (completions > 0 && left > 0) [[likely]]
             return true;
         refill();
         return false;
     }
     /// How much one inline attempt may copy now.
     std::size_t bytes_left() const noexcept {
-        return bytes_left_ > 0 ? static_cast<std::size_t>(bytes_left_) : 0;
+        const std::int64_t left = bytes_left_;
+        return left > 0 ? static_cast<std::size_t>(left) : 0;
     }
     bool inline_allowed() const noexcept { return limits_.completions > 0; }
 
     /// Fires timer.expired on this queue at `when`. Only where running_here(), as disarm.
     virtual void arm(timer_node& timer, time_point when) = 0;
     virtual void disarm(timer_node& timer) noexcept = 0;
+    virtual bool has_timers() const noexcept = 0;
 
     /// Work that is not an operation: run() goes on while there is some. Any thread.
     virtual void work_started() noexcept {}
@@ -93,18 +102,36 @@ protected:
         bytes_left_ = limits_.bytes;
     }
 
-    /// Makes this thread the one that runs the queue, for as long as the object lives.
+    enum class runners : std::uint8_t { one, several };
+    /// Makes this thread one that runs the queue, for as long as the object lives.
     class running_scope {
     public:
-        explicit running_scope(resume_queue& queue) noexcept : previous_(current_) {
+        running_scope(resume_queue& queue, runners at_once) noexcept
+            : previous_(current_), previous_alone_(alone_) {
             current_ = &queue;
+            alone_ = at_once == runners::one ? &queue : nullptr;
         }
-        ~running_scope() { current_ = previous_; }
+        ~running_scope() {
+            current_ = previous_;
+            alone_ = previous_alone_;
+        }
         running_scope(const running_scope&) = delete;
         running_scope& operator=(const running_scope&) = delete;
 
     private:
         resume_queue* previous_;
+        resume_queue* previous_alone_;
+    };
+    /// A reference for the time of a call that may run what holds the last one.
+    class keep_alive {
+    public:
+        explicit keep_alive(resume_queue& queue) noexcept : queue_(queue) { queue.retain(); }
+        ~keep_alive() { queue_.release(); }
+        keep_alive(const keep_alive&) = delete;
+        keep_alive& operator=(const keep_alive&) = delete;
+
+    private:
+        resume_queue& queue_;
     };
 
     ready_node* ready_head_ = nullptr;
@@ -112,9 +139,11 @@ protected:
 
 private:
     static inline thread_local constinit resume_queue* current_ = nullptr;
+    static inline thread_local constinit resume_queue* alone_ = nullptr;
 
-    std::int32_t completions_left_ = 64;
-    std::int64_t bytes_left_ = 1024 * 1024;
+    // Relaxed: several threads may run the queue of a thread pool's executor, and count together.
+    platform::relaxed<std::int32_t> completions_left_ = 64;
+    platform::relaxed<std::int64_t> bytes_left_ = 1024 * 1024;
     inline_budget_limits limits_;
 };
 

@@ -28,7 +28,8 @@ error_code source_core::consume_code() noexcept {
 
 // RACE: abandon against the completer, on another thread or on this one.
 //  - not done, nobody claimed: `detached` is set; the completer sees it and recycles.
-//  - claimed, not done: the same; the publishing exchange sees it.
+//  - claimed, not done: the same; publishing sees it.
+//  - a continuation is registered, and not by this ticket: it is another ticket's result.
 //  - done, no continuation was registered: this side owns the core and recycles it.
 //  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation,
 //  which takes the
@@ -38,7 +39,7 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
     std::uint64_t seen = state_.load(std::memory_order_acquire);
     for (;;) {
         if (static_cast<std::uint32_t>(seen >> 32) != version ||
-            (seen & (consumed | detached)) != 0)
+            (seen & (consumed | detached)) != 0 || (!registered && (seen & waiting) != 0))
             return;
         if ((seen & done) != 0)
             break;
@@ -54,7 +55,7 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
             return;
         }
     }
-    if (registered)
+    if ((seen & waiting) != 0)
         dropped_ = true;
     else
         discard_unclaimed();
@@ -78,63 +79,90 @@ void source_core::post_done() {
 }
 
 namespace {
-constexpr std::uint64_t control_request(std::uint32_t version, cancel_reason reason) noexcept {
-    return (std::uint64_t{version} << 32) | 0x100 | static_cast<std::uint64_t>(reason);
-}
+constexpr std::uint64_t ask_to_cancel = 1;
+constexpr std::uint64_t ask_for_deadline = 2;
 } // namespace
 
 // RACE: cancel against the end of its operation and the next use of the core.
 //  - the queue's own thread: nothing of this core runs meanwhile; the version decides.
 //  - another thread: the request carries its version. Recycled before the queue sees it: versions
 //  differ, ignored.
-//  - the core was recycled and is cancelled again while the old request is still queued: the new
-//  one replaces
-//    the word, the node is not queued twice, and the queue finds the newer version.
+//  - the core was recycled and is cancelled again while the old request is still queued: the newer
+//  one replaces the word, the node is not queued twice, and the queue finds the newer version.
+//  - several requests for one version: both stay.
+// The word is cleared after the answer, so that tied() keeps the core at this queue until then;
+// what was asked meanwhile is answered in another round.
 void source_core::cancel(std::uint32_t version, cancel_reason reason) noexcept {
     if (home_ == nullptr || this->version() != version)
         return;
     if (home_->running_here())
         kind_->cancel(*this, reason);
-    else if (control_.wanted.exchange(control_request(version, reason),
-                                      std::memory_order_acq_rel) == 0)
-        home_->post(control_);
+    else
+        ask_home(version, ask_to_cancel);
 }
 
 void source_core::arm_deadline(std::uint32_t version, time_point when) {
     if ((checked(version, std::memory_order_relaxed) & done) != 0)
         return;
-    if (home_ == nullptr)
-        throw std::invalid_argument("a deadline needs an executor with timers");
-    if (home_->running_here()) {
-        timer_.version = version;
-        home_->arm(timer_, when);
-        return;
-    }
+    if (home_ == nullptr || !home_->has_timers())
+        throw std::invalid_argument("a deadline needs an executor of an io_runtime");
+    if (home_->running_here())
+        return start_timer(version, when);
     control_.deadline.store(when.time_since_epoch().count(), std::memory_order_relaxed);
-    if (control_.wanted.exchange(control_request(version, cancel_reason::deadline),
-                                 std::memory_order_acq_rel) == 0)
+    ask_home(version, ask_for_deadline);
+}
+
+void source_core::ask_home(std::uint32_t version, std::uint64_t what) noexcept {
+    std::uint64_t seen = control_.wanted.load(std::memory_order_relaxed);
+    std::uint64_t wanted;
+    do {
+        const auto before = static_cast<std::uint32_t>(seen >> 32);
+        if (seen != 0 && static_cast<std::int32_t>(version - before) < 0)
+            return; // a newer operation asks for something
+        wanted = (std::uint64_t{version} << 32) | what | (version == before ? seen : 0);
+    } while (!control_.wanted.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel,
+                                                    std::memory_order_relaxed));
+    if (seen == 0)
         home_->post(control_);
 }
 
 void source_core::run_control(ready_node& self, bool invoke) {
     auto& control = static_cast<control_node&>(self);
-    const std::uint64_t wanted = control.wanted.exchange(0, std::memory_order_acq_rel);
-    source_core& core = *control.core;
-    const auto version = static_cast<std::uint32_t>(wanted >> 32);
-    if (!invoke || core.version() != version || (core.state() & done) != 0)
-        return;
-    const auto reason = static_cast<cancel_reason>(wanted & 0xff);
-    if (reason != cancel_reason::deadline)
-        return core.kind_->cancel(core, reason);
-    core.timer_.version = version;
-    core.home_->arm(core.timer_, time_point(time_point::duration(
-                                     control.deadline.load(std::memory_order_relaxed))));
+    std::uint64_t wanted = control.wanted.load(std::memory_order_acquire);
+    do {
+        if (invoke)
+            control.core->answer(wanted);
+    } while (!control.wanted.compare_exchange_strong(wanted, 0, std::memory_order_acq_rel,
+                                                     std::memory_order_acquire));
 }
 
-void source_core::deadline_expired(timer_node& timer) {
+void source_core::answer(std::uint64_t asked) {
+    const auto wanted_version = static_cast<std::uint32_t>(asked >> 32);
+    if (version() != wanted_version || (state() & done) != 0)
+        return;
+    if ((asked & ask_for_deadline) != 0)
+        start_timer(wanted_version, time_point(time_point::duration(
+                                        control_.deadline.load(std::memory_order_relaxed))));
+    if ((asked & ask_to_cancel) != 0)
+        kind_->cancel(*this, cancel_reason::requested);
+}
+
+void source_core::start_timer(std::uint32_t version, time_point when) {
+    home_->arm(timer_, when);
+    timer_.version = version;
+    timer_.in_use.store(true, std::memory_order_relaxed);
+}
+
+void source_core::deadline_expired(timer_node& timer, bool invoke) {
     auto& expired = static_cast<deadline_timer&>(timer);
     source_core& core = *expired.core;
-    if (core.version() == expired.version && (core.state() & done) == 0)
+    // Until then the core stays at this queue, whatever runs in here; it may be armed again.
+    struct leaving {
+        deadline_timer& timer;
+        ~leaving() { timer.in_use.store(timer.armed(), std::memory_order_release); }
+    };
+    const leaving scope{expired};
+    if (invoke && core.version() == expired.version && (core.state() & done) == 0)
         core.kind_->cancel(core, cancel_reason::deadline);
 }
 
@@ -144,12 +172,16 @@ void source_core::discard_unclaimed() noexcept {
     consume();
 }
 
+// RACE: the owner that goes away against the consumer that takes the result (consume): both are one
+// read-modify-write, the second one recycles.
 bool source_core::leave_to_consumer() noexcept {
+    home_->retain(); // released by give_back; the owner's own reference ends with it
     std::uint64_t seen = state_.load(std::memory_order_acquire);
-    while ((seen & (waiting | consumed)) == waiting && !delivered_inline_)
+    while ((seen & consumed) == 0)
         if (state_.compare_exchange_weak(seen, seen | owner_gone, std::memory_order_acq_rel,
                                          std::memory_order_acquire))
             return true;
+    home_->release();
     return false;
 }
 
@@ -180,6 +212,8 @@ void source_core::second_use() { throw invalid_operation("value task awaited a s
 void source_core::not_takeable(std::uint64_t seen) {
     if ((seen & consumed) != 0)
         throw invalid_operation("value task consumed a second time");
+    if ((seen & waiting) != 0)
+        second_use();
     throw invalid_operation("result of a value task taken before its completion");
 }
 

@@ -37,12 +37,13 @@ public:
     //  - complete, then register: complete sets `done` and never touches the core again; register
     //  fails on `done`
     //    and the awaiting side goes on without suspending.
-    //  - register between claim and publish: register adds `waiting` to `claimed`; the publishing
-    //  exchange sees it and
-    //    delivers. Whoever comes second acts, exactly one does.
+    //  - register between claim and publish: register adds `waiting` to `claimed`; publishing sees
+    //  it and delivers. Whoever comes second acts, exactly one does.
     //  - detach (ticket dropped) is one more thing that can be registered: complete sees it and
     //  recycles.
-    // After its exchange a completer touches the core only when it delivers, and then the consumer
+    // Completing adds `done` and takes no bit away: `waiting` goes on saying that a continuation
+    // was registered, so that neither a second ticket nor the owner takes what is on its way to it.
+    // After its addition a completer touches the core only when it delivers, and then the consumer
     // cannot have it yet.
     static constexpr std::uint64_t waiting = 1;   ///< a continuation is registered
     static constexpr std::uint64_t claimed = 2;   ///< a completer is writing the result
@@ -76,24 +77,30 @@ public:
         return (checked(version, std::memory_order_acquire) & done) != 0;
     }
 
-    /// False: already done. Throws invalid_operation on stale and second use.
-    bool register_waiter(std::uint32_t version, waiter_function waiter, void* address) {
+    /// False: already done. Throws invalid_operation on stale and second use. `registered` is true
+    /// before another thread can resume, and false again when this returns false or throws.
+    bool register_waiter(std::uint32_t version, waiter_function waiter, void* address,
+                         bool& registered) {
         std::uint64_t seen = checked(version, std::memory_order_acquire);
         if ((seen & (waiting | consumed | detached)) != 0) [[unlikely]]
             second_use();
         waiter_ = waiter;
         address_ = address;
+        registered = true;
         while ((seen & done) == 0)
             if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel,
                                              std::memory_order_acquire))
                 return true;
+        registered = false;
         return false;
     }
 
-    /// Throws unless the result of this version is there and not yet taken.
-    void check_takeable(std::uint32_t version) const {
+    /// Throws unless the result of this version is there and may be taken: not yet taken, and not
+    /// on its way to a continuation, unless that is the one that asks.
+    void check_takeable(std::uint32_t version, bool by_continuation) const {
         const std::uint64_t seen = checked(version, std::memory_order_acquire);
-        if ((seen & (done | consumed)) != done) [[unlikely]]
+        const std::uint64_t mask = by_continuation ? done | consumed : done | consumed | waiting;
+        if ((seen & mask) != done) [[unlikely]]
             not_takeable(seen);
     }
     bool failed() const noexcept { return failed_; }
@@ -171,29 +178,29 @@ public:
 
     /// The result is written; `won` is what try_claim said.
     void publish(claim won) {
-        const std::uint64_t base = state_.load(std::memory_order_relaxed);
         if (won == claim::with_waiter) {
             // A core that waits and is claimed changes no more: a plain store does.
-            state_.store(base | done, std::memory_order_release);
-            deliver();
+            state_.store(state_.load(std::memory_order_relaxed) | done, std::memory_order_release);
+            deliver(true);
         } else {
-            settle(state_.exchange((base & ~(version_step - 1)) | done, std::memory_order_acq_rel));
+            settle(state_.fetch_add(done, std::memory_order_acq_rel), true);
         }
     }
-
-    /// The result is written and nobody else could have completed: one exchange.
-    void complete_sole() {
-        const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
-        settle(state_.exchange(base | done, std::memory_order_acq_rel));
+    /// The same, not within a call of the owner, who may be letting go of the core meanwhile.
+    void publish_from_outside() {
+        settle(state_.fetch_add(done, std::memory_order_acq_rel), false);
     }
+
+    /// The result is written and nobody else can complete any more. An addition, because it is the
+    /// one read-modify-write that sets a bit and tells the others without a loop.
+    void complete_sole() { settle(state_.fetch_add(done, std::memory_order_acq_rel), false); }
 
     /// The same from a loop: a continuation that may run inline on this very queue is handed to
     /// `after_batch`, so that every completion found together is done before the first continuation
     /// runs.
     template <class AfterBatch>
     void complete_in_batch(AfterBatch after_batch) noexcept {
-        const std::uint64_t base = state_.load(std::memory_order_relaxed) & ~(version_step - 1);
-        const std::uint64_t before = state_.exchange(base | done, std::memory_order_acq_rel);
+        const std::uint64_t before = state_.fetch_add(done, std::memory_order_acq_rel);
         if ((before & waiting) == 0) {
             if ((before & detached) != 0) [[unlikely]]
                 discard_unclaimed();
@@ -219,15 +226,29 @@ public:
         mode_ = own_mode_;
         delivered_inline_ = false;
         dropped_ = false;
+        issued_ = false;
         state_.store(next_version, std::memory_order_release);
     }
     std::uint64_t state() const noexcept { return state_.load(std::memory_order_acquire); }
-    bool
-    leave_to_consumer() noexcept; ///< the owner goes away; false: nobody waits, recycle at once
+    /// The owner hands out a ticket on this version.
+    void issue() noexcept { issued_ = true; }
+    /// Whether there is a ticket that has not taken its result. The owner asks.
+    bool ticket_is_out() const noexcept { return issued_ && (state() & consumed) == 0; }
+    /// The owner of a completed core goes away; false: the ticket is used up, recycle at once.
+    bool leave_to_consumer() noexcept;
 
     void disarm_deadline() noexcept {
-        if (timer_.armed()) [[unlikely]]
+        if (timer_.armed()) [[unlikely]] {
             home_->disarm(timer_);
+            timer_.in_use.store(false, std::memory_order_release);
+        }
+    }
+    /// Whether the home queue still has something of this core, from a deadline or a request of its
+    /// last operation. A tied core must not move to another queue. Any thread, while nobody has the
+    /// core.
+    bool tied() const noexcept {
+        return control_.wanted.load(std::memory_order_acquire) != 0 ||
+               timer_.in_use.load(std::memory_order_acquire);
     }
 
     resume_mode own_mode() const noexcept { return own_mode_; }
@@ -253,17 +274,17 @@ private:
             stale_use();
         return seen;
     }
-    void settle(std::uint64_t before) {
+    void settle(std::uint64_t before, bool by_owner) {
         if ((before & waiting) != 0)
-            deliver();
-        else if ((before & (detached | owner_gone)) != 0) [[unlikely]]
+            deliver(by_owner);
+        else if ((before & detached) != 0) [[unlikely]]
             discard_unclaimed();
     }
-    void deliver() {
+    void deliver(bool by_owner) {
         resume_queue* queue = target_;
         if (mode_ == resume_mode::inline_ &&
             (queue == nullptr || (queue->running_here() && queue->spend(0)))) {
-            delivered_inline_ = true;
+            delivered_inline_ = by_owner;
             waiter_(*this, true);
         } else {
             queue->post(*this);
@@ -271,7 +292,10 @@ private:
     }
     static void run_posted(ready_node& self, bool invoke);
     static void run_control(ready_node& self, bool invoke);
-    static void deadline_expired(timer_node& timer);
+    static void deadline_expired(timer_node& timer, bool invoke);
+    void ask_home(std::uint32_t version, std::uint64_t what) noexcept;
+    void answer(std::uint64_t asked);
+    void start_timer(std::uint32_t version, time_point when);
     void discard_unclaimed() noexcept;
     void forget_failure() noexcept;
     void set_target(resume_queue& queue) noexcept;
@@ -289,13 +313,14 @@ private:
     resume_mode own_mode_ = resume_mode::inline_;
     resume_mode mode_ = resume_mode::inline_;
     bool owned_ = false;            ///< a completion_source holds it
-    bool delivered_inline_ = false; ///< the consumer runs inside the completer's call
+    bool issued_ = false;           ///< the completion_source made a ticket
+    bool delivered_inline_ = false; ///< the consumer runs inside the owner's call that completes
     bool dropped_ = false;          ///< posted, and its ticket went away since
     bool failed_ = false;
     bool target_retained_ = false;
 
-    // What another thread asks of the home queue: the version and the reason; 0 while the node is
-    // not queued.
+    // What another thread asks of the home queue: the version and what; 0 when there is nothing to
+    // be answered and the node is not queued.
     struct control_node : ready_node {
         source_core* core = nullptr;
         std::atomic<std::uint64_t> wanted{0};
@@ -305,6 +330,7 @@ private:
     struct deadline_timer : timer_node {
         source_core* core = nullptr;
         std::uint32_t version = 0;
+        std::atomic<bool> in_use{false}; ///< armed, or its expiry is being handled
     };
     deadline_timer timer_;
 
@@ -314,10 +340,13 @@ private:
     friend void resume_coroutine(source_core& self, bool invoke);
 };
 
-/// The waiter function of a suspended coroutine.
+/// The waiter function of a suspended coroutine. One that is not resumed any more takes its result
+/// along when it is destroyed.
 inline void resume_coroutine(source_core& self, bool invoke) {
     if (invoke)
         std::coroutine_handle<>::from_address(self.address_).resume();
+    else
+        self.state_.fetch_and(~source_core::waiting, std::memory_order_acq_rel);
 }
 
 /// How a result of type T travels in a core: in `word` when it fits there, else in the typed core.

@@ -50,6 +50,18 @@ private:
     alignas(alignment) std::byte storage_[room];
 };
 
+/// Lets go of a core whose result was taken, also when moving it threw.
+class consuming {
+public:
+    explicit consuming(source_core& core) noexcept : core_(core) {}
+    ~consuming() { core_.consume(); }
+    consuming(const consuming&) = delete;
+    consuming& operator=(const consuming&) = delete;
+
+private:
+    source_core& core_;
+};
+
 /// Puts a result into a core and takes it out; specialised, with travels_in_word, for results that
 /// are handles.
 template <class T>
@@ -68,13 +80,15 @@ struct result_traits {
             return;
         } else if constexpr (travels_in_word<T>) {
             T value;
-            std::memcpy(&value, &core.word, sizeof value);
+            std::memcpy(static_cast<void*>(&value), &core.word, sizeof value);
             return value;
         } else {
-            T& held = static_cast<typed_core<T>&>(core).value();
-            T value(std::move(held));
-            std::destroy_at(&held);
-            return value;
+            struct destroying {
+                T& held;
+                ~destroying() { std::destroy_at(&held); }
+            };
+            const destroying scope{static_cast<typed_core<T>&>(core).value()};
+            return T(std::move(scope.held));
         }
     }
     static void discard(source_core& core) noexcept {
@@ -89,16 +103,21 @@ class core_slab {
 public:
     static typed_core<T>* take(const source_core::verbs& kind) {
         {
-            std::lock_guard lock(mutex_);
-            if (typed_core<T>* core = free_; core != nullptr) {
-                free_ = core->next_free;
-                return core;
+            const std::lock_guard lock(mutex_);
+            typed_core<T>** at = &free_;
+            for (int tries = 16; *at != nullptr && tries > 0; --tries) {
+                typed_core<T>* const core = *at;
+                if (!core->tied()) [[likely]] {
+                    *at = core->next_free;
+                    return core;
+                }
+                at = &core->next_free;
             }
         }
         return new typed_core<T>(kind);
     }
     static void put(typed_core<T>& core) noexcept {
-        std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex_);
         core.next_free = free_;
         free_ = &core;
     }

@@ -67,44 +67,10 @@ public:
     }
 
     /// The result, or throws what the operation failed with. Only when completed.
-    T get() {
-        if (kind_ == kind::value) [[likely]] {
-            kind_ = kind::empty;
-            if constexpr (!std::is_void_v<T>)
-                return take_value();
-            else
-                return;
-        }
-        completion::source_core& core = use(&completion::source_core::check_takeable);
-        if (core.failed()) [[unlikely]]
-            core.consume_and_raise();
-        if constexpr (std::is_void_v<T>) {
-            completion::result_traits<T>::take(core);
-            core.consume();
-        } else {
-            T value = completion::result_traits<T>::take(core);
-            core.consume();
-            return value;
-        }
-    }
+    T get() { return take(false); }
 
     /// The result or the error, without throwing for a failed operation. Only when completed.
-    result<T> get_result() {
-        if (kind_ == kind::ticket) {
-            completion::source_core& core = *core_;
-            core.check_takeable(version_);
-            if (core.failed()) {
-                kind_ = kind::empty;
-                return core.consume_code();
-            }
-        }
-        if constexpr (std::is_void_v<T>) {
-            get();
-            return {};
-        } else {
-            return get();
-        }
-    }
+    result<T> get_result() { return take_result(false); }
 
     // --- settings of this one call; they change nothing when the value was known at once ---
 
@@ -129,9 +95,7 @@ public:
     template <class Rep, class Period>
     value_task&& within(std::chrono::duration<Rep, Period> duration) && {
         if (kind_ == kind::ticket)
-            core_->arm_deadline(
-                version_, std::chrono::steady_clock::now() +
-                              std::chrono::ceil<std::chrono::steady_clock::duration>(duration));
+            core_->arm_deadline(version_, completion::time_after(duration));
         return std::move(*this);
     }
 
@@ -156,17 +120,10 @@ public:
             if (completion::resume_queue* queue = awaiting.promise().resume_on_queue();
                 queue != nullptr)
                 core_->redirect(queue);
-        // Before the registration: from then on another thread may resume and end this coroutine.
-        registered_ = true;
-        if (core_->register_waiter(version_, &completion::resume_coroutine, awaiting.address()))
-            return true;
-        registered_ = false;
-        return false;
+        return core_->register_waiter(version_, &completion::resume_coroutine, awaiting.address(),
+                                      registered_);
     }
-    T await_resume() {
-        registered_ = false;
-        return get();
-    }
+    T await_resume() { return take(std::exchange(registered_, false)); }
 
     /// Awaits as result<T>: never throws for a failed operation.
     class result_awaiter {
@@ -178,8 +135,7 @@ public:
             return task_.await_suspend(awaiting);
         }
         result<T> await_resume() {
-            task_.registered_ = false;
-            return task_.get_result();
+            return task_.take_result(std::exchange(task_.registered_, false));
         }
 
     private:
@@ -193,13 +149,40 @@ private:
     template <class, class>
     friend struct completion::callback;
 
-    template <class Check>
-    completion::source_core& use(Check check) {
+    // `by_continuation`: called by what was registered to be called.
+    T take(bool by_continuation) {
+        if (kind_ == kind::value) [[likely]] {
+            kind_ = kind::empty;
+            if constexpr (!std::is_void_v<T>)
+                return take_value();
+            else
+                return;
+        }
         if (kind_ == kind::empty) [[unlikely]]
             used_up();
-        (core_->*check)(version_);
+        completion::source_core& core = *core_;
+        core.check_takeable(version_, by_continuation);
         kind_ = kind::empty;
-        return *core_;
+        if (core.failed()) [[unlikely]]
+            core.consume_and_raise();
+        const completion::consuming scope(core);
+        return completion::result_traits<T>::take(core);
+    }
+    result<T> take_result(bool by_continuation) {
+        if (kind_ == kind::ticket) {
+            completion::source_core& core = *core_;
+            core.check_takeable(version_, by_continuation);
+            if (core.failed()) {
+                kind_ = kind::empty;
+                return core.consume_code();
+            }
+        }
+        if constexpr (std::is_void_v<T>) {
+            take(by_continuation);
+            return {};
+        } else {
+            return take(by_continuation);
+        }
     }
     completion::known_value<T>
     take_value() noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>) {

@@ -41,8 +41,7 @@ public:
     std::size_t run();
     template <class Rep, class Period>
     std::size_t run_for(std::chrono::duration<Rep, Period> duration) {
-        return run_until(std::chrono::steady_clock::now() +
-                         std::chrono::ceil<std::chrono::steady_clock::duration>(duration));
+        return run_until(completion::time_after(duration));
     }
     std::size_t run_until(std::chrono::steady_clock::time_point until);
     /// Runs what is ready, without waiting.

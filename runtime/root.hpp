@@ -31,7 +31,7 @@ public:
     public:
         promise_type() noexcept { completion::ready_node::run = &start_or_drop; }
         ~promise_type() {
-            if (registry_ != nullptr)
+            if (registry_ != nullptr && started_)
                 registry_->remove(*this);
             if (queue_ != nullptr)
                 end_work();
@@ -54,8 +54,6 @@ public:
             registry_ = registry;
             queue.work_started();
             frame = std::coroutine_handle<promise_type>::from_promise(*this);
-            if (registry_ != nullptr)
-                registry_->add(*this);
             if (now && queue.running_here())
                 start_or_drop(*this, true);
             else
@@ -63,13 +61,15 @@ public:
         }
 
     private:
+        // Until it is started the queue has it, and lets go of it; from then on the registry.
         static void start_or_drop(completion::ready_node& self, bool invoke) {
             auto& promise = static_cast<promise_type&>(self);
+            if (!invoke)
+                return promise.frame.destroy();
             promise.started_ = true;
-            if (invoke)
-                promise.frame.resume();
-            else
-                promise.frame.destroy();
+            if (promise.registry_ != nullptr)
+                promise.registry_->add(promise);
+            promise.frame.resume();
         }
         void end_work() noexcept {
             queue_->work_finished();

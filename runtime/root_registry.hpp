@@ -1,5 +1,5 @@
-// The coroutines at the bottom of a runtime: spawned tasks that have not ended. They count as work,
-// and the runtime destroys those that are left when it goes.
+// The coroutines at the bottom of a runtime: spawned tasks that were started and have not ended.
+// The runtime destroys those that are left when it goes.
 #pragma once
 
 #include <sluice/completion/executor_queue.hpp>

@@ -54,7 +54,7 @@ value_task<void> sleep_on(completion::resume_queue& queue, time_point until,
     sleeper& timer = source.remember(sleeper{});
     timer.when = until;
     timer.source = &source;
-    timer.expired = [](completion::timer_node& self) {
+    timer.expired = [](completion::timer_node& self, bool) {
         static_cast<sleeper&>(self).source->finish(0);
     };
     source.on_cancel = &cancelled;

@@ -26,10 +26,7 @@ value_task<void> sleep_until(const Executor& executor, std::chrono::steady_clock
 template <class Executor, class Rep, class Period>
 value_task<void> sleep_for(const Executor& executor, std::chrono::duration<Rep, Period> duration,
                            std::stop_token stop = {}) {
-    return sleep_until(executor,
-                       std::chrono::steady_clock::now() +
-                           std::chrono::ceil<std::chrono::steady_clock::duration>(duration),
-                       std::move(stop));
+    return sleep_until(executor, completion::time_after(duration), std::move(stop));
 }
 
 } // namespace sluice

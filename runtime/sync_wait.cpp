@@ -4,19 +4,22 @@
 
 namespace sluice::runtime_detail {
 
-void run_until_done(io_runtime& runtime, root::promise_type& waited_for, const bool& done) {
+void run_until_done(io_runtime& runtime, root waited_for, const bool& done) {
+    completion::loop& loop = runtime.loop();
+    // Before anything starts: when another thread runs the loop, nothing has happened.
+    const completion::loop::run_scope running(loop, completion::loop::waiting_rule::exclusive);
+    root::promise_type& promise = std::move(waited_for).start_on(runtime.get_executor());
     // The awaitable lives in the caller's frame: whatever happens, its coroutine must be gone when
     // this returns.
     const auto drop = [&] {
         if (done)
             return;
-        if (!waited_for.started())
-            runtime.loop().withdraw(waited_for);
-        waited_for.frame.destroy();
+        if (!promise.started())
+            loop.withdraw(promise);
+        promise.frame.destroy();
     };
     try {
-        runtime.loop().run_until(completion::time_point::max(),
-                                 completion::loop::waiting_rule::exclusive, &done);
+        loop.run_until(running, completion::time_point::max(), &done);
     } catch (...) {
         drop();
         throw;

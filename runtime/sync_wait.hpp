@@ -48,14 +48,15 @@ root run_and_keep(Awaitable& awaitable, waited<T>& result) {
     result.done = true;
 }
 
-/// Runs the loop until done; throws when it was stopped, or ran out of work, before that.
-void run_until_done(io_runtime& runtime, root::promise_type& waited_for, const bool& done);
+/// Starts `waited_for` and runs the loop until done; throws when it was stopped before that.
+void run_until_done(io_runtime& runtime, root waited_for, const bool& done);
 
 } // namespace runtime_detail
 
 /// Runs `runtime` on this thread until the awaitable is done. Throws what the awaitable throws;
-/// invalid_operation on a thread that runs this runtime already; std::runtime_error when the
-/// runtime is stopped first.
+/// invalid_operation when a thread (this one or another) runs this runtime already;
+/// std::runtime_error when the runtime is stopped first. What a handler of the runtime throws
+/// leaves it too; the awaitable is destroyed then.
 template <class Awaitable>
 auto sync_wait(io_runtime& runtime, Awaitable&& awaitable) {
     using result_type =
@@ -64,9 +65,8 @@ auto sync_wait(io_runtime& runtime, Awaitable&& awaitable) {
         throw invalid_operation("sync_wait on a thread that is running this runtime");
     std::remove_cvref_t<Awaitable> owned(std::forward<Awaitable>(awaitable));
     runtime_detail::waited<result_type> result;
-    auto& root =
-        runtime_detail::run_and_keep<result_type>(owned, result).start_on(runtime.get_executor());
-    runtime_detail::run_until_done(runtime, root, result.done);
+    runtime_detail::run_until_done(
+        runtime, runtime_detail::run_and_keep<result_type>(owned, result), result.done);
     if (result.exception)
         std::rethrow_exception(result.exception);
     if constexpr (!std::is_void_v<result_type>)

@@ -48,6 +48,7 @@ public:
     completion::resume_queue* resume_on_queue() const noexcept { return queue_; }
     void set_queue(completion::resume_queue* queue) noexcept { queue_ = queue; }
     void set_parent(std::coroutine_handle<> parent) noexcept { parent_ = parent; }
+    bool awaited() const noexcept { return parent_ != nullptr; }
     /// True: the other side was here before.
     bool meet() noexcept { return met_.exchange(true, std::memory_order_acq_rel); }
 
@@ -133,7 +134,7 @@ public:
     public:
         explicit awaiter(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}
         bool await_ready() const {
-            if (!frame_ || frame_.done())
+            if (!frame_ || frame_.promise().awaited())
                 throw invalid_operation("task awaited a second time, or never assigned");
             return false;
         }

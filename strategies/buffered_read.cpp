@@ -1,5 +1,6 @@
 // Reads of the buffered strategy.
 #include <sluice/strategies/buffered_file_stream_strategy.hpp>
+#include <sluice/platform/posix/whole_transfer.hpp>
 #include <sluice/strategies/buffered_stages.hpp>
 
 #include <algorithm>
@@ -22,9 +23,37 @@ value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std:
         drop_window(); // the position moves on without it: a seek back must not find it
         return unix_file_stream_strategy::read_async(buffer, stop);
     }
-    // 3. in turn, through the buffer.
+    // 3. what is missing comes with one full buffer out of the page cache.
+    if (fills_now(buffer, stop)) [[likely]]
+        return finished_now<std::size_t>(buffer.size());
+    // 4. in turn, through the buffer.
     stream_call call{.what = verb::read, .data = buffer.data(), .size = buffer.size()};
     return start<std::size_t>(call, stop);
+}
+
+inline bool buffered_file_stream_strategy::fills_now(std::span<std::byte> buffer,
+                                                     const std::stop_token& stop) noexcept {
+    const std::size_t held = unread();
+    if (buffer_ == nullptr || pending_ != 0 || buffer.size() - held >= capacity_ ||
+        !file_.seekable || buffer.empty() || !can_read() || !may_finish_here(capacity_) ||
+        loop_.forked() || stop.stop_requested())
+        return false;
+    // The first bytes leave the buffer before the next ones arrive.
+    std::memcpy(buffer.data(), buffer_.get() + read_at_, held);
+    const std::uint64_t at = position_.load(std::memory_order_relaxed);
+    if (!platform::read_whole_now(file_, buffer_.get(), capacity_, at)) {
+        read_at_ = 0; // what the attempt may have written over is not to be used again
+        read_end_ = 0;
+        take_back(held);
+        return false;
+    }
+    move_on(at, capacity_);
+    const std::size_t missing = buffer.size() - held;
+    read_at_ = missing;
+    read_end_ = capacity_;
+    std::memcpy(buffer.data() + held, buffer_.get(), missing);
+    loop_.count(operation_path::no_wait, capacity_);
+    return true;
 }
 
 std::size_t buffered_file_stream_strategy::read(std::span<std::byte> buffer) {

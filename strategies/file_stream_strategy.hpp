@@ -147,6 +147,17 @@ protected:
     bool at_rest() const noexcept {
         return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
     }
+    /// The same for one that copies `bytes` from or to the system.
+    bool may_finish_here(std::size_t bytes) const noexcept {
+        if (!loop_.running_here())
+            return nothing_in_flight();
+        return gate_.open_for(true) && loop_.inline_allowed() && bytes <= loop_.bytes_left();
+    }
+    /// The position after a transfer of `bytes` at `from` that was finished here. Nobody else moves
+    /// it meanwhile: on the loop's thread this is one turn, elsewhere nothing is in flight.
+    void move_on(std::uint64_t from, std::size_t bytes) noexcept {
+        position_.store(from + bytes, std::memory_order_relaxed);
+    }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept;
     io_source& refusal(const stream_call& call, error_code code);

@@ -1,5 +1,7 @@
 #include <sluice/strategies/unix_file_stream_strategy.hpp>
 
+#include <sluice/platform/posix/whole_transfer.hpp>
+
 #include <algorithm>
 
 namespace sluice::strategies {
@@ -11,23 +13,37 @@ constexpr std::uint8_t asked = 1;
 
 // --- the fast way: finished within this call ---
 
+// Every call between the system call and the caller counts here, see raw_system_call.hpp.
 value_task<std::size_t> unix_file_stream_strategy::read_async(std::span<std::byte> buffer,
                                                               const std::stop_token& stop) {
+    const std::size_t size = buffer.size();
+    if (can_read() && file_.seekable && size != 0 && may_finish_here(size) && !loop_.forked() &&
+        !stop.stop_requested()) [[likely]] {
+        const std::uint64_t at = position_.load(std::memory_order_relaxed);
+        if (platform::read_whole_now(file_, buffer.data(), size, at)) [[likely]] {
+            move_on(at, size);
+            loop_.count(operation_path::no_wait, size);
+            return finished_now<std::size_t>(size);
+        }
+    }
     stream_call call = read_call(buffer);
-    if (!can_read() || !call.shares || loop_.forked() || stop.stop_requested() ||
-        loop_.shut_down() || !at_rest()) [[unlikely]]
-        return start<std::size_t>(call, stop);
-    platform::operation op;
-    prepare(call);
-    if (!step_read(call, op, system_port::attempting(loop_))) [[unlikely]]
-        return wait_for<std::size_t>(call, op, stop);
-    if (call.failed()) [[unlikely]]
-        return refuse<std::size_t>(call, code_of(call, completion::cancel_reason::none));
-    return finished_now<std::size_t>(call.done);
+    return start<std::size_t>(call, stop);
 }
 
 value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byte> data,
                                                         const std::stop_token& stop) {
+    const std::size_t size = data.size();
+    if (can_write() && file_.seekable && !file_.append && size != 0 && may_finish_here(size) &&
+        loop_.options().may_block_inline && platform::may_write_here(file_, size) &&
+        !loop_.forked() && !stop.stop_requested()) [[likely]] {
+        const std::uint64_t at = position_.load(std::memory_order_relaxed);
+        file_.wrote = true;
+        if (platform::write_whole_now(file_, data.data(), size, at)) [[likely]] {
+            move_on(at, size);
+            loop_.count(operation_path::inline_, size);
+            return finished_now<void>(size);
+        }
+    }
     stream_call call = write_call(data);
     return start<void>(call, stop);
 }
