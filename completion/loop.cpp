@@ -39,8 +39,8 @@ bool over(time_point until, std::size_t ran) noexcept {
 }
 } // namespace
 
-std::size_t loop::run_until(time_point until, waiting_rule rule) {
-    return run_until(run_scope(*this, rule), until, nullptr);
+std::size_t loop::run_until(time_point until, waiting_rule rule, const bool* done) {
+    return run_until(run_scope(*this, rule), until, done);
 }
 
 std::size_t loop::run_until(const run_scope&, time_point until, const bool* done) {

@@ -53,7 +53,7 @@ public:
     }; ///< see platform::backend::acquire
     /// Runs until `until`, until stopped, until out of work, or until *done. Returns how many nodes
     /// and completions ran.
-    std::size_t run_until(time_point until, waiting_rule rule);
+    std::size_t run_until(time_point until, waiting_rule rule, const bool* done = nullptr);
     /// Runs what is ready and returns.
     std::size_t poll() { return run_until(time_point::min(), waiting_rule::shared); }
     /// The right to run the loop, for longer than one run_until: one thread has it, a second one
