@@ -25,12 +25,6 @@ public:
     /// No bad experience at all: calls may be made without asking for the time.
     bool is_trusted() const noexcept { return period_ == 0; }
 
-    /// A call of `bytes` that ended now took so long.
-    void learn(std::size_t bytes, std::chrono::nanoseconds took) noexcept {
-        const clock::time_point end = clock::now();
-        learn(bytes, end - took, end);
-    }
-
     /// A call of `bytes` took from `start` to `end`.
     void learn(std::size_t bytes, clock::time_point start, clock::time_point end) noexcept {
         const std::int64_t took = (end - start).count();

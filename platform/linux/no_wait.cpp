@@ -1,10 +1,12 @@
 #include <sluice/platform/linux/no_wait.hpp>
 
 #include <sluice/platform/linux/kernel_quirks.hpp>
+#include <sluice/platform/linux/processor_wait.hpp>
 #include <sluice/platform/linux/unseekable.hpp>
 #include <sluice/platform/posix/file_handle.hpp>
 #include <sluice/platform/posix/perform_blocking.hpp>
 #include <sluice/platform/posix/system_calls.hpp>
+#include <sluice/platform/posix/whole_transfer.hpp>
 #include <sluice/platform/transfer.hpp>
 
 #include <algorithm>
@@ -40,7 +42,7 @@ bool try_adaptively(request& r, std::size_t limit) noexcept {
             return false;
         const long raw = attempt_blocking(r, size);
         const clock::time_point end = clock::now();
-        file.inlining.learn(size, start, end);
+        judge_call(file.inlining, size, start, end);
 
         if (raw == static_cast<long>(left)) [[likely]] {
             r.done = r.size;
@@ -129,6 +131,11 @@ bool try_transfer(request& r, inline_limits limits) noexcept {
 }
 
 } // namespace
+
+void judge_ended_call(file_handle& file, std::size_t size, std::chrono::nanoseconds took) noexcept {
+    const clock::time_point end = clock::now();
+    judge_call(file.inlining, size, end - took, end);
+}
 
 bool try_request_now(request& r, inline_limits limits) noexcept {
     switch (r.code) {

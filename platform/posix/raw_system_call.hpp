@@ -20,7 +20,7 @@
 
 namespace sluice::platform::sys {
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(SLUICE_SANITIZED)
+#if defined(__x86_64__) && !defined(SLUICE_SANITIZED)
 
 inline long raw_preadv2(int descriptor, const iovec* parts, long count, long offset,
                         long flags) noexcept {

@@ -18,12 +18,13 @@ inline bool read_whole_now(const file_handle& file, std::byte* data, std::size_t
                            std::uint64_t offset) noexcept {
     if (!file.no_wait_reads) [[unlikely]]
         return false;
-    const long raw = pass({raw_call::read_no_wait, file.descriptor, size, offset},
-                          [=, &file](std::size_t n) noexcept {
-                              const iovec part{data, n};
-                              return sys::raw_preadv2(file.descriptor, &part, 1,
-                                                      static_cast<long>(offset), RWF_NOWAIT);
-                          });
+    const long raw =
+        pass({raw_call::read_no_wait, file.descriptor, size, offset},
+             [=, &file](std::size_t n) noexcept {
+                 const iovec part{data, n};
+                 return sys::raw_preadv2(file.descriptor, &part, 1, static_cast<long>(offset),
+                                         RWF_NOWAIT | file.transfer_flags);
+             });
     return raw == static_cast<long>(size);
 }
 
@@ -37,7 +38,8 @@ inline bool read_whole_now(const file_handle& file, iovec first, iovec second,
         iovec parts[2] = {first, second};
         parts[0].iov_len = std::min(n, first.iov_len);
         parts[1].iov_len = n - parts[0].iov_len;
-        return sys::raw_preadv2(file.descriptor, parts, 2, static_cast<long>(offset), RWF_NOWAIT);
+        return sys::raw_preadv2(file.descriptor, parts, 2, static_cast<long>(offset),
+                                RWF_NOWAIT | file.transfer_flags);
     };
     return pass({raw_call::read_no_wait, file.descriptor, size, offset}, read) ==
            static_cast<long>(size);
@@ -49,6 +51,9 @@ inline bool may_write_here(const file_handle& file, std::size_t size) noexcept {
     return file.inlining.is_trusted() && size <= adaptive_inlining::largest_inline &&
            !file.is_direct && !file.synchronous;
 }
+
+/// A call on the file ended now, and took long enough to be looked at.
+void judge_ended_call(file_handle& file, std::size_t size, std::chrono::nanoseconds took) noexcept;
 
 /// All of it was written at `offset`. Otherwise the same write may be asked for again.
 inline bool write_whole_now(file_handle& file, const std::byte* data, std::size_t size,
@@ -62,7 +67,7 @@ inline bool write_whole_now(file_handle& file, const std::byte* data, std::size_
     constexpr auto surely_fast =
         tick_clock::surely_within(std::chrono::nanoseconds(adaptive_inlining::limit_for(0)));
     if (took > surely_fast) [[unlikely]]
-        file.inlining.learn(size, tick_clock::duration_of(took));
+        judge_ended_call(file, size, tick_clock::duration_of(took));
     return raw == static_cast<long>(size);
 }
 
