@@ -92,8 +92,8 @@ sluice::task<report> run(executor ex, const options& wanted, std::stop_token sto
 
     if (wanted.verify && place.is_regular()) {
         const auto verify_begin = clock_type::now();
-        auto written = co_await sluice::file_stream::open_async(ex, place.path(),
-                                                                {.buffer_size = 0}, stop);
+        auto written =
+            co_await sluice::file_stream::open_async(ex, place.path(), {.buffer_size = 0}, stop);
         if (co_await digest_of(written, buffer, stop) != result.digest)
             throw std::runtime_error("verify '" + wanted.destination.native() +
                                      "': reading the copy back gave other bytes");

@@ -120,7 +120,8 @@ BOOST_DATA_TEST_CASE_F(fixture, begins_at_the_position_with_what_is_in_the_buffe
 BOOST_DATA_TEST_CASE_F(fixture, what_is_pending_in_the_source_is_written_first, both_ways,
                        synchronous) {
     const std::string path = folder.make("source", "0123456789");
-    auto from = file_stream::open(runtime.get_executor(), path, {.access = file_access::read_write});
+    auto from =
+        file_stream::open(runtime.get_executor(), path, {.access = file_access::read_write});
     auto to = destination();
     from.write("abc");
     BOOST_TEST(copy(synchronous, from, to) == 7u);
@@ -255,12 +256,16 @@ BOOST_FIXTURE_TEST_CASE(cancelling_either_stream_ends_it, waiting_copy) {
 BOOST_FIXTURE_TEST_CASE(destroying_either_stream_ends_it, waiting_copy) {
     auto copy = from.copy_to_async(to);
     runtime.poll();
-    { const file_stream gone(std::move(to)); }
+    {
+        const file_stream gone(std::move(to));
+    }
     expect(std::move(copy), cancelled_error());
     to = destination();
     auto second = from.copy_to_async(to);
     runtime.poll();
-    { const file_stream gone(std::move(from)); }
+    {
+        const file_stream gone(std::move(from));
+    }
     expect(std::move(second), cancelled_error());
 }
 
