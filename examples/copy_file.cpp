@@ -158,6 +158,7 @@ int main(int argc, char** argv) {
         const std::stop_token stop = stop_on_signals(&target::remove_leftover);
         sluice::runtime_options how;
         how.backend = wanted.backend;
+        how.worker_threads = 1; // one operation at a time is all that a copy asks for
         sluice::io_runtime runtime(how);
         const report result = sluice::sync_wait(runtime, run(runtime.get_executor(), wanted, stop));
         print(result, wanted, sluice::backend(runtime));
