@@ -39,10 +39,13 @@ public:
     /// A source at a new version, with the pool's settings. It gives itself back when its handle is
     /// destroyed.
     pooled_source rent() {
-        if (queue_.queue().alone_here()) [[likely]]
-            return pooled_source(take_from(own_), *this);
+        if (queue_.queue().alone_here()) [[likely]] {
+            if (own_.first == nullptr) [[unlikely]]
+                take_over_shared();
+            return pooled_source(take_from(own_), *this, false);
+        }
         const std::lock_guard lock(mutex_);
-        return pooled_source(take_from(shared_), *this);
+        return pooled_source(take_from(shared_), *this, true);
     }
 
     /// While nobody rents or gives back; else approximate.
@@ -56,17 +59,18 @@ public:
     class pooled_source : public source_handle<T> {
     public:
         pooled_source(pooled_source&& other) noexcept
-            : source_handle<T>(std::move(other)), pool_(other.pool_) {}
+            : source_handle<T>(std::move(other)), pool_(other.pool_), shared_(other.shared_) {}
         pooled_source& operator=(pooled_source&& other) noexcept {
             std::swap(this->core_, other.core_);
             std::swap(pool_, other.pool_);
+            std::swap(shared_, other.shared_);
             return *this;
         }
         ~pooled_source() {
             if (this->core_ == nullptr)
                 return;
             if (this->let_go()) [[likely]]
-                pool_->give_back(*this->core_);
+                pool_->give_back(*this->core_, shared_);
             else
                 pool_->left_to_ticket();
         }
@@ -74,10 +78,11 @@ public:
 
     private:
         friend completion_pool;
-        pooled_source(completion::typed_core<T>& core, completion_pool& pool) noexcept
-            : source_handle<T>(&core), pool_(&pool) {}
+        pooled_source(completion::typed_core<T>& core, completion_pool& pool, bool shared) noexcept
+            : source_handle<T>(&core), pool_(&pool), shared_(shared) {}
 
         completion_pool* pool_;
+        bool shared_; ///< out of the list of all threads, and goes back there
     };
 
 private:
@@ -97,9 +102,16 @@ private:
         --from.idle;
         return *core;
     }
-    void give_back(completion::typed_core<T>& core) noexcept {
+    // What the executor's thread rented and others gave back, so that neither list runs dry for
+    // ever.
+    void take_over_shared() noexcept {
+        const std::lock_guard lock(mutex_);
+        own_.first = std::exchange(shared_.first, nullptr);
+        own_.idle = std::exchange(shared_.idle, 0);
+    }
+    void give_back(completion::typed_core<T>& core, bool to_shared) noexcept {
         core.own_mode(mode_);
-        if (queue_.queue().alone_here()) [[likely]] {
+        if (!to_shared && queue_.queue().alone_here()) [[likely]] {
             put_into(own_, core);
         } else {
             const std::lock_guard lock(mutex_);

@@ -93,6 +93,7 @@ private:
     static const verbs kind;
 
     loop* loop_ = nullptr;
+    bool rented_elsewhere_ = false;  // not by the thread that ran the loop: goes back to that list
     io_source* live_next_ = nullptr; // among the admitted ones
     io_source* live_previous_ = nullptr;
     std::optional<std::stop_callback<stop_request>> stop_callback_;

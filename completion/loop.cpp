@@ -48,7 +48,7 @@ std::size_t loop::run_until(const run_scope&, time_point until, const bool* done
     while (!stopped() && !(done != nullptr && *done)) {
         const std::size_t ran_now = turn(until, done);
         ran += ran_now;
-        if (out_of_work() || over(until, ran_now))
+        if ((out_of_work() && !timer_is_due()) || over(until, ran_now))
             break;
     }
     return ran;
@@ -85,6 +85,11 @@ bool loop::out_of_work() const noexcept {
     return admitted_ == 0 && ready_head_ == nullptr && batch_head_ == nullptr &&
            finished_.empty() && outside_work_.load(std::memory_order_acquire) == 0 &&
            posted_.load(std::memory_order_acquire) == nullptr;
+}
+
+// A deadline is no work of its own, but one that is armed late shall not wait for the next run.
+bool loop::timer_is_due() const noexcept {
+    return !timers_.empty() && timers_.earliest() <= std::chrono::steady_clock::now();
 }
 
 // --- nodes ---

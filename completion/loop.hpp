@@ -136,9 +136,11 @@ private:
     std::size_t fire_timers();
     std::int64_t read_clock() noexcept;
     bool out_of_work() const noexcept;
+    bool timer_is_due() const noexcept;
     std::size_t turn(time_point until, const bool* done);
     static void let_go_of(ready_node* first) noexcept;
     void drop_late_posts() noexcept;
+    void take_over_idle() noexcept;
 
     loop_options options_;
     std::unique_ptr<platform::backend> backend_;

@@ -41,11 +41,15 @@ void empty_into_store(io_source*& list) noexcept {
 } // namespace
 
 io_source& loop::rent() {
-    if (running_here()) [[likely]] {
+    const bool here = running_here();
+    if (here) [[likely]] {
         ++rented_here_;
+        if (idle_ == nullptr) [[unlikely]]
+            take_over_idle();
         if (io_source* source = idle_; source != nullptr) [[likely]] {
             idle_ = source->link;
             --idle_count_;
+            source->rented_elsewhere_ = false;
             return *source;
         }
     } else {
@@ -54,16 +58,25 @@ io_source& loop::rent() {
         if (io_source* source = idle_for_others_; source != nullptr) {
             idle_for_others_ = source->link;
             --idle_for_others_count_;
+            source->rented_elsewhere_ = true;
             return *source;
         }
     }
     io_source& source = *take_from_store();
     source.loop_ = this;
+    source.rented_elsewhere_ = !here;
     source.operation.source = &source;
     source.set_home(this);
     source.own_mode(options_.resume);
     source.renew();
     return source;
+}
+
+// What was rented by the loop's thread and given back by others.
+void loop::take_over_idle() noexcept {
+    const std::lock_guard lock(other_threads_);
+    idle_ = std::exchange(idle_for_others_, nullptr);
+    idle_count_ = std::exchange(idle_for_others_count_, 0);
 }
 
 void loop::give_back(io_source& source) noexcept {
@@ -72,7 +85,7 @@ void loop::give_back(io_source& source) noexcept {
     source.reason = cancel_reason::none;
     source.on_cancel = nullptr;
     source.on_discard = nullptr;
-    if (running_here()) [[likely]] {
+    if (running_here() && !source.rented_elsewhere_) [[likely]] {
         --rented_here_;
         if (idle_count_ >= most_idle_sources)
             return put_into_store(source);

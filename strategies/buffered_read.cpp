@@ -137,8 +137,8 @@ bool buffered_file_stream_strategy::settle_read(stream_call& call,
     } else {
         call.done += got;
     }
-    if (got != 0 && !file_.regular && call.done < call.minimum)
-        return false;
+    if (got != 0 && call.done < call.minimum)
+        return false; // only another request tells the end of the file from an error
     if (call.done < call.minimum)
         call.condition = errc::end_of_stream;
     return true;

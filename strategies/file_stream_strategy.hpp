@@ -78,8 +78,8 @@ public:
     /// one closes.
     void abandon() noexcept;
 
-    /// A user of this stream counts as a call in flight from expect_user() on, which is the
-    /// caller's, to leave(). join() and leave() on the thread that runs the loop.
+    /// A user of this stream counts as a call in flight from expect_user(), which is for the
+    /// caller's thread, to leave(). join() and leave() are for the thread that runs the loop.
     void expect_user() noexcept { started_.fetch_add(1, std::memory_order_relaxed); }
     void join(stream_user& user) noexcept;
     void leave(stream_user& user) noexcept;

@@ -136,9 +136,8 @@ bool unix_file_stream_strategy::step_read(stream_call& call, platform::operation
             call.status = static_cast<int>(op.result);
         else
             call.done += static_cast<std::size_t>(op.result);
-        // A regular file is read to `size` or its end by one request; elsewhere what there is is
-        // enough.
-        if (op.result <= 0 || file_.regular || call.done >= call.minimum)
+        // Short of the minimum: only another request tells the end of the file from an error.
+        if (op.result <= 0 || call.done >= call.minimum)
             break;
     }
     if (!call.failed() && call.done < call.minimum)

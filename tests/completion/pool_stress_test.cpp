@@ -114,8 +114,7 @@ private:
             if (const int now = at.now.load(); now == slot::offered || now == slot::taken)
                 (void)at.source->try_set_error(error());
             at.cancelling.fetch_sub(1);
-            for (int i = 0; i < 20; ++i)
-                std::this_thread::yield(); // most operations shall succeed
+            std::this_thread::yield();
         }
     }
     static error_code error() { return {ECANCELED, boost::system::system_category()}; }

@@ -37,6 +37,12 @@ public:
             std::this_thread::yield();
     }
 
+    /// Some cycles for each turn.
+    static void spin(unsigned turns) {
+        for (std::atomic<unsigned> turn = 0; turn.load(std::memory_order_relaxed) < turns;)
+            turn.fetch_add(1, std::memory_order_relaxed);
+    }
+
 private:
     void serve() {
         for (unsigned round = 1;; ++round) {
@@ -50,10 +56,6 @@ private:
             work_();
             done_.store(round, std::memory_order_release);
         }
-    }
-    static void spin(unsigned turns) {
-        for (std::atomic<unsigned> turn = 0; turn.load(std::memory_order_relaxed) < turns;)
-            turn.fetch_add(1, std::memory_order_relaxed);
     }
     unsigned next_random() noexcept {
         random_ = random_ * 1664525 + 1013904223;

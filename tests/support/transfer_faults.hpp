@@ -9,6 +9,8 @@
 #include <mutex>
 #include <vector>
 
+#include <unistd.h>
+
 namespace sluice::test {
 
 /// An errno, or a call for at most so many bytes.
@@ -53,10 +55,12 @@ private:
         using enum platform::raw_call;
         if (site.descriptor != descriptor_)
             return 0;
-        // An attempt that cannot wait proves nothing: the call that may wait gets the answer.
-        if (site.call == (reads_ ? read_no_wait : write_no_wait))
+        // On a file an attempt that cannot wait proves nothing: the call that may wait gets the
+        // answer. A pipe knows no other call.
+        const bool attempts = site.call == (reads_ ? read_no_wait : write_no_wait);
+        if (attempts && ::lseek(descriptor_, 0, SEEK_CUR) >= 0)
             return -EAGAIN;
-        if (!is_ours(site.call))
+        if (!attempts && !is_ours(site.call))
             return 0;
         const std::lock_guard lock(mutex_);
         ++seen_;
