@@ -145,12 +145,13 @@ protected:
     }
     /// Whether a call that is done with the buffer alone may be answered at once.
     bool at_rest() const noexcept {
-        return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
+        return loop_.running_here() ? gate_.open_for(true)
+                                    : nothing_in_flight() && !loop_.shut_down();
     }
     /// The same for one that copies `bytes` from or to the system.
     bool may_finish_here(std::size_t bytes) const noexcept {
         if (!loop_.running_here())
-            return nothing_in_flight();
+            return nothing_in_flight() && !loop_.shut_down();
         return gate_.open_for(true) && loop_.inline_allowed() && bytes <= loop_.bytes_left();
     }
     /// The position after a transfer of `bytes` at `from` that was finished here. Nobody else moves
