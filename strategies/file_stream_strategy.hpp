@@ -145,8 +145,7 @@ protected:
     }
     /// Whether a call that is done with the buffer alone may be answered at once.
     bool at_rest() const noexcept {
-        return loop_.running_here() ? gate_.open_for(true)
-                                    : nothing_in_flight() && !loop_.shut_down();
+        return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
     }
     /// The same for one that copies `bytes` from or to the system.
     bool may_finish_here(std::size_t bytes) const noexcept {
