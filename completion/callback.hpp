@@ -80,9 +80,9 @@ struct callback {
         source_core& core = rent_for_callback<T>(*queue);
         const std::uint32_t version = core.version();
         if constexpr (!std::is_void_v<T>)
-            result_traits<T>::put(core, task.get());
+            result_traits<T>::put(core, task.take_known());
         else
-            task.get();
+            task.take_known();
         core.complete_sole();
         attach(core, version, std::move(handler));
     }
@@ -97,10 +97,10 @@ struct callback {
 
     static void call_now(value_task<T>& task, Handler& handler) {
         if constexpr (std::is_void_v<T>) {
-            task.get();
+            task.take_known();
             std::move(handler)(error_code{});
         } else {
-            std::move(handler)(error_code{}, task.get());
+            std::move(handler)(error_code{}, task.take_known());
         }
     }
 };

@@ -149,15 +149,16 @@ private:
     template <class, class>
     friend struct completion::callback;
 
+    // The value of a task that is known to hold one.
+    T take_known() {
+        kind_ = kind::empty;
+        if constexpr (!std::is_void_v<T>)
+            return take_value();
+    }
     // `by_continuation`: called by what was registered to be called.
     T take(bool by_continuation) {
-        if (kind_ == kind::value) [[likely]] {
-            kind_ = kind::empty;
-            if constexpr (!std::is_void_v<T>)
-                return take_value();
-            else
-                return;
-        }
+        if (kind_ == kind::value) [[likely]]
+            return take_known();
         if (kind_ == kind::empty) [[unlikely]]
             used_up();
         completion::source_core& core = *core_;

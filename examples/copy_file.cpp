@@ -92,8 +92,8 @@ sluice::task<report> run(executor ex, const options& wanted, std::stop_token sto
 
     if (wanted.verify && place.is_regular()) {
         const auto verify_begin = clock_type::now();
-        auto written = co_await sluice::file_stream::open_async(ex, place.path(),
-                                                                {.buffer_size = 0}, stop);
+        auto written =
+            co_await sluice::file_stream::open_async(ex, place.path(), {.buffer_size = 0}, stop);
         if (co_await digest_of(written, buffer, stop) != result.digest)
             throw std::runtime_error("verify '" + wanted.destination.native() +
                                      "': reading the copy back gave other bytes");
@@ -158,6 +158,7 @@ int main(int argc, char** argv) {
         const std::stop_token stop = stop_on_signals(&target::remove_leftover);
         sluice::runtime_options how;
         how.backend = wanted.backend;
+        how.worker_threads = 1; // one operation at a time is all that a copy asks for
         sluice::io_runtime runtime(how);
         const report result = sluice::sync_wait(runtime, run(runtime.get_executor(), wanted, stop));
         print(result, wanted, sluice::backend(runtime));

@@ -73,11 +73,11 @@ buffered_file_stream_strategy::progress
 buffered_file_stream_strategy::settle_flush(stream_call& call,
                                             const platform::operation& op) noexcept {
     call.stage = stage_begin;
-    note_append(op.done);
     const std::size_t left = pending_ - op.done;
     if (op.done != 0 && left != 0)
         std::memmove(buffer_.get(), buffer_.get() + op.done, left);
     position_.fetch_add(op.done, std::memory_order_relaxed);
+    note_append(op);
     pending_ = left;
     if (op.result >= 0)
         return progress::go_on;

@@ -1,5 +1,6 @@
 // Reads of the buffered strategy.
 #include <sluice/strategies/buffered_file_stream_strategy.hpp>
+#include <sluice/platform/posix/whole_transfer.hpp>
 #include <sluice/strategies/buffered_stages.hpp>
 
 #include <algorithm>
@@ -22,9 +23,35 @@ value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std:
         drop_window(); // the position moves on without it: a seek back must not find it
         return unix_file_stream_strategy::read_async(buffer, stop);
     }
-    // 3. in turn, through the buffer.
+    // 3. what is missing, and a full buffer of what follows, are in the page cache.
+    if (fills_now(buffer, stop)) [[likely]]
+        return finished_now<std::size_t>(buffer.size());
+    // 4. in turn, through the buffer.
     stream_call call{.what = verb::read, .data = buffer.data(), .size = buffer.size()};
     return start<std::size_t>(call, stop);
+}
+
+inline bool buffered_file_stream_strategy::fills_now(std::span<std::byte> buffer,
+                                                     const std::stop_token& stop) noexcept {
+    const std::size_t held = unread();
+    if (buffer_ == nullptr || pending_ != 0 || buffer.size() - held >= capacity_ ||
+        !file_.seekable || buffer.empty() || !can_read() ||
+        !may_finish_here(buffer.size() + capacity_) || loop_.forked() || stop.stop_requested())
+        return false;
+    // What is missing goes straight to the caller, and what follows into the buffer.
+    const std::size_t missing = buffer.size() - held;
+    std::memcpy(buffer.data(), buffer_.get() + read_at_, held);
+    const std::uint64_t at = position_.load(std::memory_order_relaxed);
+    if (!platform::read_whole_now(file_, {buffer.data() + held, missing},
+                                  {buffer_.get(), capacity_}, at)) {
+        drop_window(); // the attempt may have written over it
+        return false;
+    }
+    move_on(at, missing + capacity_);
+    read_at_ = 0;
+    read_end_ = capacity_;
+    loop_.count(operation_path::no_wait, missing + capacity_);
+    return true;
 }
 
 std::size_t buffered_file_stream_strategy::read(std::span<std::byte> buffer) {
@@ -110,8 +137,8 @@ bool buffered_file_stream_strategy::settle_read(stream_call& call,
     } else {
         call.done += got;
     }
-    if (got != 0 && !file_.regular && call.done < call.minimum)
-        return false;
+    if (got != 0 && call.done < call.minimum)
+        return false; // only another request tells the end of the file from an error
     if (call.done < call.minimum)
         call.condition = errc::end_of_stream;
     return true;

@@ -90,6 +90,15 @@ void file_stream_strategy::correct_position(const stream_call& call) noexcept {
     }
 }
 
+// A ring whose write ended short and then failed leaves the system's offset where it was (seen on
+// 6.18): the end of the file is the better answer then.
+void file_stream_strategy::move_to_append(const platform::operation& op) noexcept {
+    const long end = op.result < 0 ? platform::length_of(file_) : -1;
+    append_moved_ = end < 0;
+    if (end >= 0)
+        position_.store(static_cast<std::uint64_t>(end), std::memory_order_relaxed);
+}
+
 // --- synchronous calls ---
 
 void file_stream_strategy::run_blocking(stream_call& call) {

@@ -78,8 +78,8 @@ public:
     /// one closes.
     void abandon() noexcept;
 
-    /// A user of this stream counts as a call in flight from expect_user() on, which is the caller's, to
-    /// leave(). join() and leave() on the thread that runs the loop.
+    /// A user of this stream counts as a call in flight from expect_user(), which is for the
+    /// caller's thread, to leave(). join() and leave() are for the thread that runs the loop.
     void expect_user() noexcept { started_.fetch_add(1, std::memory_order_relaxed); }
     void join(stream_user& user) noexcept;
     void leave(stream_user& user) noexcept;
@@ -147,6 +147,17 @@ protected:
     bool at_rest() const noexcept {
         return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
     }
+    /// The same for one that copies `bytes` from or to the system.
+    bool may_finish_here(std::size_t bytes) const noexcept {
+        if (!loop_.running_here())
+            return nothing_in_flight() && !loop_.shut_down();
+        return gate_.open_for(true) && loop_.inline_allowed() && bytes <= loop_.bytes_left();
+    }
+    /// The position after a transfer of `bytes` at `from` that was finished here. Nobody else moves
+    /// it meanwhile: on the loop's thread this is one turn, elsewhere nothing is in flight.
+    void move_on(std::uint64_t from, std::size_t bytes) noexcept {
+        position_.store(from + bytes, std::memory_order_relaxed);
+    }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept;
     io_source& refusal(const stream_call& call, error_code code);
@@ -199,15 +210,17 @@ protected:
         position_.store(to, std::memory_order_release);
     }
 
-    void note_append(std::size_t bytes) noexcept {
-        if (file_.append && bytes != 0)
-            append_moved_ = true;
+    /// Some of a write may have moved the end that an append stream is at.
+    void note_append(const platform::operation& op) noexcept {
+        if (file_.append && op.done != 0)
+            move_to_append(op);
     }
+    void move_to_append(const platform::operation& op) noexcept;
 
     completion::loop& loop_;
     platform::file_handle file_;
     std::atomic<std::uint64_t> position_;
-    std::uint64_t append_floor_; // length at open of an append stream
+    std::uint64_t append_floor_;                // length at open of an append stream
     platform::relaxed<std::uint16_t> seeks_{0}; // how often the position was set; by the caller
     bool open_ = true;
     /// The position is where the system's offset is: where the last append ended.

@@ -172,7 +172,10 @@ void file_stream_strategy::run_turn(io_source& source) noexcept {
     }
     if (!close_may_start(source, call))
         return;
-    if (!attempted && step(call, op, system_port::attempting(loop_)))
+    // Of a loop that has ended only a close is left, and nobody would reap it.
+    const auto port =
+        loop_.shut_down() ? system_port::blocking(loop_) : system_port::attempting(loop_);
+    if (!attempted && step(call, op, port))
         return finish_call(source, call);
     loop_.submit(source);
 }

@@ -1,5 +1,8 @@
 #include <sluice/strategies/unix_file_stream_strategy.hpp>
 
+#include <sluice/platform/posix/whole_transfer.hpp>
+#include <sluice/platform/transfer.hpp>
+
 #include <algorithm>
 
 namespace sluice::strategies {
@@ -11,25 +14,58 @@ constexpr std::uint8_t asked = 1;
 
 // --- the fast way: finished within this call ---
 
+// Every call between the system call and the caller counts here, see raw_system_call.hpp.
 value_task<std::size_t> unix_file_stream_strategy::read_async(std::span<std::byte> buffer,
                                                               const std::stop_token& stop) {
+    const std::size_t size = buffer.size();
+    if (can_read() && file_.seekable && size != 0 && may_finish_here(size) && !loop_.forked() &&
+        !stop.stop_requested()) [[likely]] {
+        const std::uint64_t at = position_.load(std::memory_order_relaxed);
+        if (platform::read_whole_now(file_, buffer.data(), size, at)) [[likely]] {
+            move_on(at, size);
+            loop_.count(operation_path::no_wait, size);
+            return finished_now<std::size_t>(size);
+        }
+    }
     stream_call call = read_call(buffer);
-    if (!can_read() || !call.shares || loop_.forked() || stop.stop_requested() ||
-        loop_.shut_down() || !at_rest()) [[unlikely]]
-        return start<std::size_t>(call, stop);
-    platform::operation op;
-    prepare(call);
-    if (!step_read(call, op, system_port::attempting(loop_))) [[unlikely]]
-        return wait_for<std::size_t>(call, op, stop);
-    if (call.failed()) [[unlikely]]
-        return refuse<std::size_t>(call, code_of(call, completion::cancel_reason::none));
-    return finished_now<std::size_t>(call.done);
+    return start<std::size_t>(call, stop);
 }
 
 value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byte> data,
                                                         const std::stop_token& stop) {
+    const std::size_t size = data.size();
+    if (can_write() && file_.seekable && !file_.append && size != 0 && may_finish_here(size) &&
+        loop_.options().may_block_inline && platform::may_write_here(file_, size) &&
+        !loop_.forked() && !stop.stop_requested()) [[likely]] {
+        const std::uint64_t at = position_.load(std::memory_order_relaxed);
+        file_.wrote = true;
+        const long raw = platform::write_here(file_, data.data(), size, at);
+        if (raw == static_cast<long>(size)) [[likely]] {
+            move_on(at, size);
+            loop_.count(operation_path::inline_, size);
+            return finished_now<void>(size);
+        }
+        stream_call begun = write_call(data);
+        platform::operation op;
+        prepare(begun);
+        ask(op, platform::opcode::write, begun.data, size, begun.argument);
+        begun.stage = asked;
+        return go_on_from(raw, begun, op, stop);
+    }
     stream_call call = write_call(data);
     return start<void>(call, stop);
+}
+
+// A write whose first attempt was made already, and did not take all of it.
+value_task<void> unix_file_stream_strategy::go_on_from(long raw, stream_call& call,
+                                                       platform::operation& op,
+                                                       const std::stop_token& stop) {
+    if (platform::advance(op, raw, false) == platform::next_step::again ||
+        !step(call, op, system_port::attempting(loop_)))
+        return wait_for<void>(call, op, stop);
+    if (call.failed())
+        return refuse<void>(call, code_of(call, completion::cancel_reason::none));
+    return finished_now<void>(call.done);
 }
 
 std::size_t unix_file_stream_strategy::read(std::span<std::byte> buffer) {
@@ -120,9 +156,8 @@ bool unix_file_stream_strategy::step_read(stream_call& call, platform::operation
             call.status = static_cast<int>(op.result);
         else
             call.done += static_cast<std::size_t>(op.result);
-        // A regular file is read to `size` or its end by one request; elsewhere what there is is
-        // enough.
-        if (op.result <= 0 || file_.regular || call.done >= call.minimum)
+        // Short of the minimum: only another request tells the end of the file from an error.
+        if (op.result <= 0 || call.done >= call.minimum)
             break;
     }
     if (!call.failed() && call.done < call.minimum)
@@ -145,7 +180,7 @@ bool unix_file_stream_strategy::step_write(stream_call& call, platform::operatio
             return false;
     }
     call.done = op.done;
-    note_append(op.done);
+    note_append(op);
     if (op.result < 0)
         call.status = static_cast<int>(op.result);
     if (call.shares)

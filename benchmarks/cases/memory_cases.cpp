@@ -1,5 +1,5 @@
-// What an open stream holds in memory: its own size, and what it has on the heap, without the bytes of
-// its path's text. Average over many, so that what a context allocates once does not count.
+// What an open stream holds in memory: its own size, and what it has on the heap, without the bytes
+// of its path's text. Average over many, so that what a context allocates once does not count.
 #include "cases.hpp"
 
 #include "../harness/heap_counter.hpp"

@@ -1,9 +1,9 @@
-// Boost.Asio's stream_file (one operation at a time, in a coroutine) and random_access_file (many at
-// once, by callback). BOOST_ASIO_HAS_IO_URING and BOOST_ASIO_DISABLE_EPOLL change the layout of Asio's
-// classes under the same names, so one program holds one setting only. To measure both in one run, and
-// sluice beside them with neither, each setting is compiled into a shared object of its own that
-// exports one function (asio_export.map) and keeps all of Asio to itself. The file that includes this
-// one defines the setting.
+// Boost.Asio's stream_file (one operation at a time, in a coroutine) and random_access_file (many
+// at once, by callback). BOOST_ASIO_HAS_IO_URING and BOOST_ASIO_DISABLE_EPOLL change the layout of
+// Asio's classes under the same names, so one program holds one setting only. To measure both in
+// one run, and sluice beside them with neither, each setting is compiled into a shared object of
+// its own that exports one function (asio_export.map) and keeps all of Asio to itself. The file
+// that includes this one defines the setting.
 #pragma once
 
 #include "../harness/contender.hpp"

@@ -1,4 +1,4 @@
-// The two functions that leave the shared objects with Asio inside; asio_file.hpp says why they exist.
+// What the shared objects with Asio inside export; asio_file.hpp says why they exist.
 #pragma once
 
 #include "../harness/contender.hpp"

@@ -1,4 +1,4 @@
-// The unit for things that happen without the system: one exchange of a variable nobody else touches.
+// The unit for what happens without the system: one exchange of a variable nobody else touches.
 #include "contenders.hpp"
 
 #include <benchmark/benchmark.h>

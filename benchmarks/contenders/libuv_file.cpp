@@ -15,7 +15,8 @@ void check(int result, const char* call) {
 
 class libuv_contender final : public contender {
 public:
-    explicit libuv_contender(const file_work& work) : work_(work), slots_(work.at_once), walk_(work) {
+    explicit libuv_contender(const file_work& work)
+        : work_(work), slots_(work.at_once), walk_(work) {
         check(uv_loop_init(&loop_), "uv_loop_init");
         uv_fs_t request;
         file_ = uv_fs_open(nullptr, &request, work.path.c_str(), UV_FS_O_RDWR | UV_FS_O_CREAT, 0600,
@@ -85,7 +86,7 @@ private:
         static_cast<libuv_contender*>(request->data)->end_one(result);
     }
 
-    // Errors are counted, because an exception must not pass through libuv; the first one ends the run.
+    // Errors are counted, because an exception must not pass through libuv. The first ends the run.
     void end_one(ssize_t result) {
         if (result != static_cast<ssize_t>(work_.size)) {
             ++failed_;
@@ -108,7 +109,9 @@ private:
 } // namespace
 
 std::vector<file_contender> libuv_contenders() {
-    return {{"libuv", [](const file_work& work) { return std::make_unique<libuv_contender>(work); }}};
+    return {{"libuv", [](const file_work& work) {
+                 return std::make_unique<libuv_contender>(work);
+             }}};
 }
 
 } // namespace bench

@@ -21,7 +21,8 @@ class sluice_stream_contender final : public contender {
 public:
     explicit sluice_stream_contender(const file_work& work)
         : work_(work), buffer_(work.size), walk_(work),
-          stream_(sluice::file_stream::open(runtime_.get_executor(), work.path, options_for(work))) {}
+          stream_(sluice::file_stream::open(runtime_.get_executor(), work.path,
+                                            options_for(work))) {}
 
     void prepare() override {
         if (!work_.extends())

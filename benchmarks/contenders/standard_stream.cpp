@@ -1,4 +1,4 @@
-// fread_unlocked and fwrite_unlocked through a buffer of the same size: what buffering costs at least.
+// fread_unlocked and fwrite_unlocked with a buffer of the same size: what buffering costs at least.
 #include "contenders.hpp"
 
 #include <cerrno>

@@ -33,6 +33,7 @@ void measure(benchmark::State& state, const paired_case& pair, const options& ch
     state.counters["ratio"] = result.value;
     state.counters["ratio_q1"] = result.ratio->first;
     state.counters["ratio_q3"] = result.ratio->third;
+    state.counters["disturbed"] = static_cast<double>(rounds.disturbed());
 }
 
 void count(benchmark::State& state, const counted_case& counted, outcome& result) {

@@ -1,5 +1,5 @@
-// Cases become Google Benchmarks here: filter, list, JSON and repetitions are its work; the rounds and
-// the judgement are ours. One iteration is one round of both sides.
+// Cases become Google Benchmarks here: filter, list, JSON and repetitions are its work; the rounds
+// and the judgement are ours. One iteration is one round of both sides.
 #pragma once
 
 #include "contender.hpp"

@@ -1,6 +1,7 @@
-// One way of doing the measured operation: ours, a baseline, or another library's. The harness calls
-// all of it from one thread. Errors are exceptions derived from std::exception: this interface is
-// also crossed by shared objects that share no other type with the program (see asio_file.hpp).
+// One way of doing the measured operation: ours, a baseline, or another library's. The harness
+// calls all of it from one thread. Errors are exceptions derived from std::exception: this
+// interface is also crossed by shared objects that share no other type with the program (see
+// asio_file.hpp).
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@ public:
     contender& operator=(const contender&) = delete;
     virtual ~contender() = default;
 
-    /// What has to happen before a round and is no part of the operation, such as truncating a file.
+    /// What has to happen before a round and is no part of it, such as truncating a file.
     virtual void prepare() {}
 
     /// Does `count` operations and says how long they took, without the cost of starting a loop.

@@ -1,4 +1,4 @@
-// What a file contender does: one action, of one size, along one scratch file and back to its start.
+// What a file contender does: one action, of one size, along one scratch file and back again.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ enum class file_action : std::uint8_t {
     extend,     ///< behind the end of a file that was truncated before the round
 };
 
-/// Small enough to stay in the page cache and mostly in the processor's: the time of the call counts,
-/// not that of memory.
+/// Small enough to stay in the page cache and mostly in the processor's: the time of the call
+/// counts, not that of memory.
 inline constexpr std::uint64_t scratch_length = 1U << 20U;
 
 struct file_work {

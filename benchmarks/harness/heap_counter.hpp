@@ -1,5 +1,5 @@
-// Counts what every thread of the program takes from the heap: malloc and its relatives are replaced,
-// and operator new of the standard library calls them. Shared libraries are counted too.
+// Counts what every thread of the program takes from the heap: malloc and its relatives are
+// replaced, and operator new of the standard library calls them. Shared libraries are counted too.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ public:
     heap_use use() const;
 };
 
-/// Throws std::logic_error unless malloc, its relatives and operator new are really counted, on other
-/// threads as well: a count of zero proves nothing otherwise.
+/// Throws std::logic_error unless malloc, its relatives and operator new are really counted, on
+/// other threads as well: a count of zero proves nothing otherwise.
 void check_heap_counter();
 
 } // namespace bench

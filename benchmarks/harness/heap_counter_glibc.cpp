@@ -1,5 +1,5 @@
-// glibc lets a program define malloc and still reach its own under other names, so nothing has to be
-// looked up (dlsym allocates) and nothing can be missed before main.
+// glibc lets a program define malloc and still reach its own under other names, so nothing has to
+// be looked up (dlsym allocates) and nothing can be missed before main.
 #include "heap_counter.hpp"
 
 #include <malloc.h>

@@ -19,9 +19,9 @@ constexpr const char* help =
 
   --directory=PATH          folder for the scratch files (default: the program's own folder);
                             a page-cached file system on a disk, ext4 for comparable numbers
-  --rounds=N                rounds of each pair (default 61); every round runs both sides,
+  --rounds=N                rounds of each pair (default 101); every round runs both sides,
                             in alternating order
-  --round-ms=N              length of one side of a round in milliseconds (default 3)
+  --round-ms=N              length of one side of a round in milliseconds (default 2)
   --pin=CPU                 stay on one processor (default: the scheduler decides)
   --strict                  exit with 1 when a bar is missed or a case with a bar did not run
   --help                    this text
@@ -36,6 +36,8 @@ constexpr const char* help =
 
 A case is named OPERATION/CONTENDER and measured against the baseline in its label. "ours" is the
 contender. The ratio is the median over the rounds, [q1, q3] its quartiles; ns are medians too.
+A round in which the scheduler took the processor away is measured again, up to five times; the
+counter "disturbed" has the rounds that stayed so.
 noise/preadv2 compares a call with itself: its spread is what this machine can tell apart.
 )";
 

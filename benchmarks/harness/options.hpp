@@ -10,8 +10,8 @@ namespace bench {
 
 struct options {
     std::filesystem::path directory;        ///< where the scratch files live
-    std::size_t rounds = 61;                ///< of each pair
-    std::chrono::milliseconds round{3};     ///< length of one side of a round
+    std::size_t rounds = 101;               ///< of each pair
+    std::chrono::milliseconds round{1};     ///< length of one side of a round
     std::optional<int> processor;           ///< to stay on
     bool strict = false;                    ///< a missed bar fails the program
     bool prints_json_or_csv = false;        ///< standard output must hold nothing else

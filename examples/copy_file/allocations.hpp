@@ -1,5 +1,5 @@
-// Counts what the whole process takes from the heap: malloc and its kin are replaced, and the global
-// operators take their memory there. Helper threads are included.
+// Counts what the whole process takes from the heap: malloc and its kin are replaced, and the
+// global operators take their memory there. Helper threads are included.
 #pragma once
 
 #include <cstdint>

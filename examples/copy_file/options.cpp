@@ -34,7 +34,7 @@ std::size_t parse_bytes(std::string_view text) {
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    const std::size_t factor = unit.empty()               ? 1
+    const std::size_t factor = unit.empty()                 ? 1
                                : unit == "k" || unit == "K" ? std::size_t{1} << 10
                                : unit == "m" || unit == "M" ? std::size_t{1} << 20
                                : unit == "g" || unit == "G" ? std::size_t{1} << 30

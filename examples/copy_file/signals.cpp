@@ -15,7 +15,7 @@ constexpr timespec patience{.tv_sec = 2, .tv_nsec = 0};
 std::atomic<int> received{0};
 
 bool is_ignored(int signal) {
-    struct sigaction now {};
+    struct sigaction now{};
     return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 

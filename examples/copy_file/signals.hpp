@@ -1,6 +1,6 @@
-// Turns SIGINT, SIGTERM and SIGHUP into a stop request. What does not stop within two seconds (a pipe
-// that nobody opens at its other end, a disk that does not answer), or before a second signal, is
-// left to the end of the process.
+// Turns SIGINT, SIGTERM and SIGHUP into a stop request. What does not stop within two seconds (a
+// pipe that nobody opens at its other end, a disk that does not answer), or before a second signal,
+// is left to the end of the process.
 #pragma once
 
 #include <stop_token>

@@ -43,8 +43,8 @@ constexpr std::filesystem::perms permissions_of(const struct stat& file) noexcep
 } // namespace
 
 target::target(const std::filesystem::path& destination, int source_descriptor) {
-    struct stat source {};
-    struct stat old {};
+    struct stat source{};
+    struct stat old{};
     if (::fstat(source_descriptor, &source) != 0)
         refuse(errno, "stat", destination);
     const bool exists = ::stat(destination.c_str(), &old) == 0;

@@ -1,10 +1,12 @@
 #include <sluice/platform/linux/no_wait.hpp>
 
 #include <sluice/platform/linux/kernel_quirks.hpp>
+#include <sluice/platform/linux/processor_wait.hpp>
 #include <sluice/platform/linux/unseekable.hpp>
 #include <sluice/platform/posix/file_handle.hpp>
 #include <sluice/platform/posix/perform_blocking.hpp>
 #include <sluice/platform/posix/system_calls.hpp>
+#include <sluice/platform/posix/whole_transfer.hpp>
 #include <sluice/platform/transfer.hpp>
 
 #include <algorithm>
@@ -40,7 +42,7 @@ bool try_adaptively(request& r, std::size_t limit) noexcept {
             return false;
         const long raw = attempt_blocking(r, size);
         const clock::time_point end = clock::now();
-        file.inlining.learn(size, start, end);
+        judge_call(file.inlining, size, start, end);
 
         if (raw == static_cast<long>(left)) [[likely]] {
             r.done = r.size;
@@ -72,6 +74,10 @@ bool is_end_of_file(const request& r) noexcept {
     case EOPNOTSUPP:
     case ENOSYS:
     case EINVAL:
+        if (r.file->transfer_flags != 0) { // perhaps only that flag was too much
+            r.file->transfer_flags = 0;
+            return false;
+        }
         r.file->no_wait_reads = false;
         return limits.may_block && try_adaptively(r, limits.bytes);
     default:
@@ -82,19 +88,19 @@ bool is_end_of_file(const request& r) noexcept {
 }
 
 bool read_now(request& r, inline_limits limits) noexcept {
+    const int flags = RWF_NOWAIT | r.file->transfer_flags;
     for (;;) {
         const std::size_t left = r.size - r.done;
         const std::size_t size = std::min(left, limits.bytes);
         const long raw =
-            sys::read_with(r.file->descriptor, r.data + r.done, size, next_offset(r), RWF_NOWAIT);
+            sys::read_with(r.file->descriptor, r.data + r.done, size, next_offset(r), flags);
         if (raw == static_cast<long>(left)) [[likely]] {
             r.done = r.size;
             return finish(r);
         }
         if (raw <= 0)
             return read_stopped(r, raw, size, limits);
-        // Short: the end of file, the end of what is cached, or the limit. The next call tells
-        // which.
+        // Short: at the end of file, of what is cached, or of the limit. The next call tells.
         if (advance(r, raw, false) == next_step::finished)
             return true;
         limits.bytes -= static_cast<std::size_t>(raw);
@@ -125,6 +131,11 @@ bool try_transfer(request& r, inline_limits limits) noexcept {
 }
 
 } // namespace
+
+void judge_ended_call(file_handle& file, std::size_t size, std::chrono::nanoseconds took) noexcept {
+    const clock::time_point end = clock::now();
+    judge_call(file.inlining, size, end - took, end);
+}
 
 bool try_request_now(request& r, inline_limits limits) noexcept {
     switch (r.code) {

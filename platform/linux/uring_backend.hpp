@@ -55,6 +55,7 @@ private:
     void take(std::uint64_t tag, int result, operation_list& finished) noexcept;
     operation& take_operation(std::uint64_t tag) noexcept;
     void leave_kernel(operation& op) noexcept;
+    bool takes_detour(operation& op, long result) noexcept;
     void end_attempt(operation& op, long result, operation_list& finished) noexcept;
     void end_readiness(operation& op, int result, operation_list& finished) noexcept;
     void end_cancel(int result) noexcept;

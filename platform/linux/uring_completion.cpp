@@ -30,7 +30,7 @@ void uring_backend::reap_ring(operation_list& finished) noexcept {
 
 inline operation& uring_backend::take_operation(std::uint64_t tag) noexcept {
     operation& op = operation_of(tag);
-    if constexpr (checks_tags)
+    if (checks_tags)
         if (op.tag != tag || (stage_of(op) != stage::in_kernel && stage_of(op) != stage::to_cancel))
             refuse_tag(tag);
     leave_kernel(op);
@@ -55,7 +55,7 @@ inline void uring_backend::take(std::uint64_t tag, int result, operation_list& f
         wake_armed_ = false;
         return wake_.drain();
     }
-    if constexpr (checks_tags)
+    if (checks_tags)
         refuse_tag(tag);
 }
 
@@ -76,16 +76,34 @@ void uring_backend::finish_cancelled(operation& op, operation_list& finished) no
     finish(op, finished);
 }
 
+// Errors of the way, not of the file. True: the operation goes on.
+bool uring_backend::takes_detour(operation& op, long result) noexcept {
+    if (op.code > opcode::write || op.cancel_requested)
+        return false;
+    // RWF_DONTCACHE is only a wish. Once for each operation: another one may have taken the flag
+    // back while this was on its way with it.
+    if (result == -EOPNOTSUPP && op.tries == 0) {
+        ++op.tries;
+        op.file->transfer_flags = 0;
+        start(op);
+        return true;
+    }
+    // Some devices seek and yet have no offsets; the blocking way knows them.
+    if ((result == -ESPIPE || result == -ENXIO) && op.file->seekable && op.offset != own_position) {
+        send_to_threads(op, path_taken::worker);
+        return true;
+    }
+    return false;
+}
+
 void uring_backend::end_attempt(operation& op, long result, operation_list& finished) noexcept {
     if (result == -ECANCELED && recalling_ && !op.cancel_requested && waits_for_readiness(op)) {
         op.ready = false; // our own doing: nothing was transferred
         return start(op);
     }
     if (advance(op, result, op.cancel_requested) == next_step::finished) [[likely]] {
-        // Some devices seek and yet have no offsets; the blocking way knows them.
-        if ((result == -ESPIPE || result == -ENXIO) && op.file->seekable &&
-            op.offset != own_position)
-            return send_to_threads(op, path_taken::worker);
+        if (result < 0 && takes_detour(op, result))
+            return;
         return finish(op, finished);
     }
     start(op);

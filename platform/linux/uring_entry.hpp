@@ -61,6 +61,7 @@ inline void fill_transfer(operation& op, io_uring_sqe& entry) noexcept {
     entry.off = site.offset;
     entry.addr = reinterpret_cast<std::uintptr_t>(op.data + op.done);
     entry.len = static_cast<unsigned>(site.size);
+    entry.rw_flags = op.file->transfer_flags;
     remember_tag(op, entry, entry_kind::transfer);
 }
 

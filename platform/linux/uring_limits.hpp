@@ -15,9 +15,11 @@ inline constexpr std::size_t largest_batch = 1024 * 1024;
 inline constexpr unsigned fewest_entries = 4;
 inline constexpr unsigned most_entries = 32768; // the kernel's own limit
 
-/// The part of the completion queue that is kept for cancellations and for the wake event: an
+/// The part of the completion queue that is kept for the wake event and for cancellations: an
 /// eighth, so that the queue can never overflow.
-constexpr unsigned spare_completions(unsigned completions) noexcept { return completions / 8; }
+constexpr unsigned spare_completions(unsigned completions) noexcept {
+    return completions < 16 ? 2 : completions / 8;
+}
 
 /// Where ENOMEM at set-up stops to halve the ring and starts to wait: closed rings give their
 /// memory back late.

@@ -62,7 +62,7 @@ void uring_backend::open_ring() noexcept {
 
 void uring_backend::set_limits() noexcept {
     const unsigned all = ring_.completions();
-    const unsigned spare = spare_completions(all); // never less than two
+    const unsigned spare = spare_completions(all);
     disk_limit_ = std::max(1u, std::min(options_.max_in_flight, all / 2));
     cancel_limit_ = spare - 1; // the other one is the wake event's
     watched_limit_ = all - all / 2 - spare;

@@ -25,8 +25,8 @@ struct file_handle {
     bool share_enforced = false;  ///< the lock asked for by `share` was granted
     bool is_direct = false;       ///< O_DIRECT, and a trial showed that it works
     bool synchronous = false;     ///< O_SYNC: a write waits for the disk
-    bool uncached = false;        ///< asked for: the page cache is dropped behind
     bool block_backed = false;    ///< on a file system with a block device of its own: a local one
+    relaxed<int> transfer_flags{0};      ///< RWF_DONTCACHE where `uncached` was asked for and works
     relaxed<bool> no_wait_reads{true};   ///< false once it answered that it cannot say "not now"
     relaxed<bool> no_wait_writes{false}; ///< true where writes can say "not now"
     relaxed<bool> wrote{false};          ///< something was written through it
@@ -56,7 +56,8 @@ struct open_outcome {
     bool preallocated = false;    ///< the space asked for was really reserved
 };
 
-/// Opens. On failure nothing stays open and a file made by this call is removed again.
+/// Opens, and waits: for a disk or a server, on a FIFO for its other end. On failure nothing stays
+/// open and a file made by this call is removed again.
 open_outcome open_file(const open_request& wanted, file_handle& file) noexcept;
 /// The same without waiting for a disk: false when it cannot be known now; nothing was changed
 /// then.

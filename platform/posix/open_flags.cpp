@@ -1,6 +1,6 @@
 #include <sluice/platform/posix/open_flags.hpp>
 
-#include <fcntl.h>
+#include <sluice/platform/posix/system_calls.hpp>
 
 namespace sluice::platform {
 
@@ -51,7 +51,7 @@ file_handle handle_for(const open_request& wanted, int descriptor) noexcept {
     file.append = wanted.mode == file_mode::append;
     file.removes = has(wanted.options, file_options::delete_on_close);
     file.synchronous = has(wanted.options, file_options::write_through);
-    file.uncached = has(wanted.options, file_options::uncached);
+    file.transfer_flags = has(wanted.options, file_options::uncached) ? sys::drop_behind : 0;
     return file;
 }
 

@@ -8,6 +8,21 @@ namespace sluice::platform {
 
 namespace {
 
+/// One call with RWF_DONTCACHE. -EOPNOTSUPP: the file or the system cannot, which is remembered.
+long attempt_uncached(request& r, std::size_t size) noexcept {
+    file_handle& file = *r.file;
+    std::byte* const data = r.data + r.done;
+    const std::uint64_t offset = file.seekable ? next_offset(r) : own_position;
+    const int flags = file.transfer_flags;
+    const long count =
+        r.code == opcode::read
+            ? sys::read_with(file.descriptor, data, size, offset, flags, raw_call::read)
+            : sys::write_with(file.descriptor, data, size, offset, flags, raw_call::write);
+    if (count == -EOPNOTSUPP)
+        file.transfer_flags = 0;
+    return count;
+}
+
 long attempt_read(const request& r, std::size_t size) noexcept {
     const int descriptor = r.file->descriptor;
     std::byte* const data = r.data + r.done;
@@ -27,6 +42,10 @@ long attempt_write(const request& r, std::size_t size) noexcept {
     return count == -ESPIPE || count == -ENXIO ? sys::write(descriptor, data, size) : count;
 }
 
+bool transfers(const request& r) noexcept {
+    return r.code == opcode::read || r.code == opcode::write;
+}
+
 /// Somebody made the descriptor non-blocking: waits where the call would have.
 void wait_until_ready(const request& r) noexcept {
     sys::poll_one(r.file->descriptor, r.code == opcode::read ? POLLIN : POLLOUT, nullptr);
@@ -35,12 +54,14 @@ void wait_until_ready(const request& r) noexcept {
 } // namespace
 
 long attempt_blocking(request& r, std::size_t size) noexcept {
+    if (r.code == opcode::write && !r.file->wrote) // looked at first: many use the same line
+        r.file->wrote = true;
+    if (r.file->transfer_flags != 0 && transfers(r))
+        if (const long count = attempt_uncached(r, size); count != -EOPNOTSUPP)
+            return count;
     switch (r.code) {
     case opcode::read: return attempt_read(r, size);
-    case opcode::write:
-        if (!r.file->wrote) // looked at first: the line is shared by all who use the file
-            r.file->wrote = true;
-        return attempt_write(r, size);
+    case opcode::write: return attempt_write(r, size);
     case opcode::sync: return sys::sync(r.file->descriptor);
     case opcode::sync_data: return sys::sync_data(r.file->descriptor);
     case opcode::call: break;
@@ -49,13 +70,12 @@ long attempt_blocking(request& r, std::size_t size) noexcept {
 }
 
 void perform_blocking(request& r) noexcept {
-    const bool transfers = r.code == opcode::read || r.code == opcode::write;
-    if (transfers && r.done >= r.size) {
+    if (transfers(r) && r.done >= r.size) {
         r.result = static_cast<long>(r.done);
         return;
     }
     for (;;) {
-        const long raw = attempt_blocking(r, transfers ? next_size(r) : 0);
+        const long raw = attempt_blocking(r, transfers(r) ? next_size(r) : 0);
         if (advance(r, raw, false) == next_step::finished)
             return;
         if (raw == -EAGAIN && !r.file->seekable)

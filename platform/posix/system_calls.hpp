@@ -23,6 +23,9 @@
 
 namespace sluice::platform::sys {
 
+/// RWF_DONTCACHE (Linux 6.14), which older headers do not have.
+inline constexpr int drop_behind = 0x80;
+
 inline long answer(long returned) noexcept {
     return returned < 0 ? -static_cast<long>(errno) : returned;
 }

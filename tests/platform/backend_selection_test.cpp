@@ -33,6 +33,8 @@ backend_kind kind_for(backend_choice option, const char* variable) {
 } // namespace
 
 BOOST_AUTO_TEST_CASE(option_beats_environment_beats_default) {
+    if (!platform::uring_is_built())
+        return;
     using enum backend_choice;
     BOOST_TEST((kind_for(auto_, nullptr) == backend_kind::uring));
     BOOST_TEST((kind_for(auto_, "") == backend_kind::uring));
@@ -58,6 +60,8 @@ BOOST_DATA_TEST_CASE(a_bad_value_is_named, data::make({"nonsense", "URING", "thr
 }
 
 BOOST_AUTO_TEST_CASE(what_is_available) {
+    if (!platform::uring_is_built())
+        return;
     const environment set("SLUICE_BACKEND", nullptr);
     const std::vector<backend_availability> all = platform::available_backends();
     BOOST_REQUIRE(all.size() == 2u);

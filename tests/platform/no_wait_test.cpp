@@ -5,6 +5,7 @@
 #include "support/temp_folder.hpp"
 
 #include <sluice/platform/linux/no_wait.hpp>
+#include <sluice/platform/posix/system_calls.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -117,6 +118,16 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_say_is_remembered_and_read_plainly) {
     BOOST_TEST(script.seen(raw_call::read_no_wait) == 1u);
     BOOST_TEST(script.seen(raw_call::read) == 2u);
     BOOST_TEST(!platform::try_request_now(r = reading(100), never_block));
+}
+
+BOOST_AUTO_TEST_CASE(a_system_that_does_not_know_the_further_flag_may_know_this_one) {
+    it.file.transfer_flags = platform::sys::drop_behind;
+    const fault_script script({{.call = raw_call::read_no_wait, .error = EOPNOTSUPP}});
+    request r = reading(100);
+    BOOST_TEST(!platform::try_request_now(r, {}));
+    BOOST_TEST(platform::try_request_now(r, {}));
+    BOOST_TEST(r.result == 100);
+    BOOST_TEST(it.file.no_wait_reads);
 }
 
 BOOST_AUTO_TEST_CASE(writes_go_inline_while_the_file_is_fast) {

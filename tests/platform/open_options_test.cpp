@@ -1,4 +1,5 @@
 // Options, preallocation and what else a request may ask for (reference, 2.6 and 2.7).
+#include "support/backend_driver.hpp"
 #include "support/fault_script.hpp"
 #include "support/open_descriptors.hpp"
 #include "support/open_file.hpp"
@@ -105,10 +106,27 @@ BOOST_AUTO_TEST_CASE(direct_keeps_appending) {
     BOOST_TEST((flags_of(it) & O_APPEND) != 0);
 }
 
-BOOST_AUTO_TEST_CASE(uncached_is_remembered_and_encrypted_ignored) {
+BOOST_AUTO_TEST_CASE(uncached_is_a_flag_of_each_transfer_and_encrypted_ignored) {
     opened it(wanted(file_options::uncached | file_options::encrypted));
     BOOST_TEST(it.outcome.result == 0);
-    BOOST_TEST(it.file.uncached);
+    BOOST_TEST(it.file.transfer_flags != 0);
+    std::vector<std::byte> data = bytes_of("content");
+    platform::request r = make_operation(platform::opcode::write, it.file, data);
+    platform::perform_blocking(r);
+    BOOST_TEST(r.result == 7);
+    r = make_operation(platform::opcode::read, it.file, data);
+    platform::perform_blocking(r);
+    BOOST_TEST(r.result == 7);
+}
+
+BOOST_AUTO_TEST_CASE(uncached_where_the_system_cannot) {
+    opened it(wanted(file_options::uncached));
+    const fault_script script({{.call = raw_call::write, .error = EOPNOTSUPP}});
+    std::vector<std::byte> data = bytes_of("content");
+    platform::request r = make_operation(platform::opcode::write, it.file, data);
+    platform::perform_blocking(r);
+    BOOST_TEST(r.result == 7);
+    BOOST_TEST(it.file.transfer_flags == 0);
 }
 
 BOOST_AUTO_TEST_CASE(beneath_refuses_to_leave_the_folder) {

@@ -123,4 +123,22 @@ BOOST_DATA_TEST_CASE(a_refused_poll_leaves_it_to_the_read, data::make(ring_ways)
     BOOST_TEST(op.result == 4);
 }
 
+// Both were on their way with the flag when the first was told that it is not known.
+BOOST_DATA_TEST_CASE(a_transfer_flag_that_is_not_known_is_left_out, data::make(ring_ways), how) {
+    const auto file = test_file::with("text");
+    file->handle.transfer_flags = 0x80; // RWF_DONTCACHE, in no header yet
+    const fault_script script({{.call = raw_call::ring_read, .error = EOPNOTSUPP, .times = 2}});
+    driver d(how);
+    char buffers[2][4];
+    test_operation ops[2];
+    for (int i = 0; i < 2; ++i) {
+        prepare_read(ops[i], *file, buffers[i], 4, 0);
+        d->submit(ops[i]);
+    }
+    d.run();
+    for (const test_operation& op : ops)
+        BOOST_TEST(op.result == 4);
+    BOOST_TEST(file->handle.transfer_flags == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,7 @@
 #include <sluice/platform/linux/uring_check.hpp>
 #include <sluice/platform/linux/uring_limits.hpp>
 
+#include <boost/system/system_error.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

@@ -4,6 +4,7 @@
 #include <sluice/platform/backend.hpp>
 #include <sluice/platform/posix/file_handle.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -35,12 +36,12 @@ public:
     }
     /// Submits one operation and waits for it.
     long run(platform::operation& op) {
+        const auto before = static_cast<std::ptrdiff_t>(finished.size());
         backend_.submit(op);
-        while (true) {
+        do
             wait_for(1);
-            if (finished.back() == &op)
-                return op.result;
-        }
+        while (std::find(finished.begin() + before, finished.end(), &op) == finished.end());
+        return op.result;
     }
 
     std::vector<platform::operation*> finished;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <sluice/platform/backend.hpp>
+#include <sluice/platform/linux/uring.hpp>
 #include <sluice/platform/posix/file_handle.hpp>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <ostream>
@@ -22,12 +22,26 @@ struct way {
 };
 inline std::ostream& operator<<(std::ostream& out, const way& w) { return out << w.name; }
 
-inline const std::array<way, 3> all_ways = {{
-    {"ring, one thread", backend_choice::uring, true},
-    {"ring, any thread", backend_choice::uring, false},
-    {"threads", backend_choice::threads, true},
-}};
-inline const std::array<way, 2> ring_ways = {{all_ways[0], all_ways[1]}};
+/// All that are in this build.
+inline const std::vector<way> ring_ways =
+    platform::uring_is_built()
+        ? std::vector<way>{{"ring, one thread", backend_choice::uring, true},
+                           {"ring, any thread", backend_choice::uring, false}}
+        : std::vector<way>{};
+inline const way thread_way{"threads", backend_choice::threads, true};
+inline const std::vector<way> all_ways = [] {
+    std::vector<way> all = ring_ways;
+    all.push_back(thread_way);
+    return all;
+}();
+/// Those that several threads may run in turns.
+inline const std::vector<way> shared_ways = [] {
+    std::vector<way> shared;
+    for (const way& how : all_ways)
+        if (!how.exclusive || how.choice == backend_choice::threads)
+            shared.push_back(how);
+    return shared;
+}();
 
 /// An operation that knows how often it was completed.
 struct test_operation : platform::operation {
