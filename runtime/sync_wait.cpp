@@ -9,8 +9,8 @@ void run_until_done(io_runtime& runtime, root waited_for, const bool& done) {
     // Before anything starts: when another thread runs the loop, nothing has happened.
     const completion::loop::run_scope running(loop, completion::loop::waiting_rule::exclusive);
     root::promise_type& promise = std::move(waited_for).start_on(runtime.get_executor());
-    // The awaitable lives in the caller's frame: whatever happens, its coroutine must be gone when
-    // this returns.
+    // The result lives in the caller's frame: whatever happens, the coroutine that writes it must
+    // be gone when this returns.
     const auto drop = [&] {
         if (done)
             return;

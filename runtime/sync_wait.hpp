@@ -35,8 +35,9 @@ struct waited<void> {
     std::exception_ptr exception;
 };
 
+// By value: what was awaited is destroyed with this coroutine, where the runtime runs.
 template <class T, class Awaitable>
-root run_and_keep(Awaitable& awaitable, waited<T>& result) {
+root run_and_keep(Awaitable awaitable, waited<T>& result) {
     try {
         if constexpr (std::is_void_v<T>)
             co_await std::move(awaitable);
@@ -63,10 +64,12 @@ auto sync_wait(io_runtime& runtime, Awaitable&& awaitable) {
         std::remove_cvref_t<runtime_detail::awaited_t<std::remove_cvref_t<Awaitable>>>;
     if (runtime.loop().running_here())
         throw invalid_operation("sync_wait on a thread that is running this runtime");
-    std::remove_cvref_t<Awaitable> owned(std::forward<Awaitable>(awaitable));
     runtime_detail::waited<result_type> result;
     runtime_detail::run_until_done(
-        runtime, runtime_detail::run_and_keep<result_type>(owned, result), result.done);
+        runtime,
+        runtime_detail::run_and_keep<result_type, std::remove_cvref_t<Awaitable>>(
+            std::forward<Awaitable>(awaitable), result),
+        result.done);
     if (result.exception)
         std::rethrow_exception(result.exception);
     if constexpr (!std::is_void_v<result_type>)
