@@ -30,7 +30,7 @@ void uring_backend::reap_ring(operation_list& finished) noexcept {
 
 inline operation& uring_backend::take_operation(std::uint64_t tag) noexcept {
     operation& op = operation_of(tag);
-    if constexpr (checks_tags)
+    if (checks_tags)
         if (op.tag != tag || (stage_of(op) != stage::in_kernel && stage_of(op) != stage::to_cancel))
             refuse_tag(tag);
     leave_kernel(op);
@@ -55,7 +55,7 @@ inline void uring_backend::take(std::uint64_t tag, int result, operation_list& f
         wake_armed_ = false;
         return wake_.drain();
     }
-    if constexpr (checks_tags)
+    if (checks_tags)
         refuse_tag(tag);
 }
 
