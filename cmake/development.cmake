@@ -8,10 +8,6 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     # Clang counts signedness to -Wconversion and GCC does not; both shall check the same.
     add_compile_options(-Wno-sign-conversion)
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # False alarms of GCC 12 at -O2 and -O3 about its own std::string (GCC PR 105329, 105651).
-    add_compile_options(-Wno-stringop-overflow -Wno-restrict)
-endif()
 if(SLUICE_WARNINGS_AS_ERRORS)
     add_compile_options(-Werror)
 endif()

@@ -1,6 +1,7 @@
-// Whether a call that cannot say "not now" may be made on the loop thread: yes while the last one on that
-// file was fast; a slow one sends the following to the ring or a worker for a period that doubles each time.
-// Any thread; two that learn at once may lose one lesson, which the next call repeats.
+// Whether a call that cannot say "not now" may be made on the loop thread: yes while the last one
+// on that file was fast; a slow one sends the following to the ring or a worker for a period that
+// doubles each time. Any thread; two that learn at once may lose one lesson, which the next call
+// repeats.
 #pragma once
 
 #include <sluice/platform/relaxed.hpp>
@@ -40,13 +41,14 @@ public:
     }
 
 private:
-    static constexpr std::int64_t suspicion = 1;                     // one slow call, and no back-off yet
-    static constexpr std::int64_t longest_pause = 10'000'000;        // 10 ms: a lost processor is back
-    static constexpr std::int64_t shortest_period = 10'000'000;      // 10 ms
-    static constexpr std::int64_t longest_period = 120'000'000'000;  // 2 min
+    static constexpr std::int64_t suspicion = 1;              // one slow call, and no back-off yet
+    static constexpr std::int64_t longest_pause = 10'000'000; // 10 ms: a lost processor is back
+    static constexpr std::int64_t shortest_period = 10'000'000;     // 10 ms
+    static constexpr std::int64_t longest_period = 120'000'000'000; // 2 min
 
-    // A thread that lost its processor in the call looks slow too, on a busy machine every few milliseconds. One
-    // such call is only remembered; the second in a row, or one longer than any time slice, was the file.
+    // A thread that lost its processor in the call looks slow too, on a busy machine every few
+    // milliseconds. One such call is only remembered; the second in a row, or one longer than any
+    // time slice, was the file.
     void doubt(std::int64_t took, clock::time_point now) noexcept {
         if (period_ == 0 && took < longest_pause) {
             period_ = suspicion;
@@ -57,7 +59,8 @@ private:
 
     void back_off(clock::time_point now) noexcept {
         const std::int64_t last = period_;
-        const std::int64_t period = last <= suspicion ? shortest_period : std::min(last * 2, longest_period);
+        const std::int64_t period =
+            last <= suspicion ? shortest_period : std::min(last * 2, longest_period);
         period_ = period;
         blocked_until_ = now.time_since_epoch().count() + period;
     }

@@ -1,5 +1,6 @@
-// Errors of sluice: conditions without an errno (`errc`), the exception of an I/O failure (`file_error`),
-// and the exception of misuse (`invalid_operation`). An errno stays itself, in the system category.
+// Errors of sluice: conditions without an errno (`errc`), the exception of an I/O failure
+// (`file_error`), and the exception of misuse (`invalid_operation`). An errno stays itself, in the
+// system category.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -53,7 +54,9 @@ public:
     /// The operation that failed: "open", "read", "write", "flush", "sync", "close" and so on.
     const char* operation() const noexcept { return operation_; }
     /// The path as it was given at open; empty when the stream was made from a descriptor.
-    std::filesystem::path path() const { return path_ ? std::filesystem::path(*path_) : std::filesystem::path(); }
+    std::filesystem::path path() const {
+        return path_ ? std::filesystem::path(*path_) : std::filesystem::path();
+    }
     /// How many bytes of this one call reached the system before it failed.
     std::size_t bytes_transferred() const noexcept { return transferred_; }
 

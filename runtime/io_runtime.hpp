@@ -19,6 +19,7 @@
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace sluice {
 
@@ -74,11 +75,14 @@ public:
         if (tracks_work_)
             queue().work_started();
     }
-    executor_type& operator=(const executor_type& other) noexcept {
-        executor_type copy(other);
-        std::swap(runtime_, copy.runtime_);
-        std::swap(never_blocks_, copy.never_blocks_);
-        std::swap(tracks_work_, copy.tracks_work_);
+    /// Takes the work along: Asio does not always destroy what it has moved from.
+    executor_type(executor_type&& other) noexcept
+        : runtime_(other.runtime_), never_blocks_(other.never_blocks_),
+          tracks_work_(std::exchange(other.tracks_work_, false)) {}
+    executor_type& operator=(executor_type other) noexcept {
+        std::swap(runtime_, other.runtime_);
+        std::swap(never_blocks_, other.never_blocks_);
+        std::swap(tracks_work_, other.tracks_work_);
         return *this;
     }
     ~executor_type() {

@@ -2,6 +2,7 @@
 // order.
 #pragma once
 
+#include <sluice/completion/value_task.hpp>
 #include <sluice/runtime/sync_wait.hpp>
 #include <sluice/runtime/task.hpp>
 

@@ -66,7 +66,8 @@ private:
     bool step_write(stream_call& call, platform::operation& op, const system_port& port) noexcept;
     bool step_flushed(stream_call& call, platform::operation& op, const system_port& port) noexcept;
     bool fills_now(std::span<std::byte> buffer, const std::stop_token& stop) noexcept;
-    bool drains_now(std::span<const std::byte> data, const std::stop_token& stop) noexcept;
+    bool drains_now(std::span<const std::byte> data, const std::stop_token& stop) const noexcept;
+    value_task<void> drain(std::span<const std::byte> data, const std::stop_token& stop);
     bool settle_read(stream_call& call, platform::operation& op) noexcept;
     progress flush(stream_call& call, platform::operation& op, const system_port& port) noexcept;
     progress settle_flush(stream_call& call, const platform::operation& op) noexcept;

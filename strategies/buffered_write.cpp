@@ -25,35 +25,45 @@ value_task<void> buffered_file_stream_strategy::write_async(std::span<const std:
     }
     // 3. the full buffer goes to a file that has been fast.
     if (drains_now(data, stop)) [[likely]]
-        return finished_now<void>(data.size());
+        return drain(data, stop);
     // 4. in turn, through the buffer.
     stream_call call{
         .what = verb::write, .data = const_cast<std::byte*>(data.data()), .size = data.size()};
     return start<void>(call, stop);
 }
 
-// The same as step_write does with a write that does not fit: the buffer is filled up and written
-// whole. When it cannot be written here, ours leave it again.
+// Whether the full buffer may be written within this call.
 inline bool buffered_file_stream_strategy::drains_now(std::span<const std::byte> data,
-                                                      const std::stop_token& stop) noexcept {
-    const std::size_t before = pending_;
-    const std::size_t room = capacity_ - before;
-    if (before == 0 || data.size() <= room || data.size() - room >= capacity_ || !file_.seekable ||
-        file_.append || !can_write() || !may_finish_here(capacity_) ||
-        !loop_.options().may_block_inline || !platform::may_write_here(file_, capacity_) ||
-        loop_.forked() || stop.stop_requested())
-        return false;
+                                                      const std::stop_token& stop) const noexcept {
+    const std::size_t room = capacity_ - pending_;
+    return pending_ != 0 && data.size() > room && data.size() - room < capacity_ &&
+           file_.seekable && !file_.append && can_write() && may_finish_here(capacity_) &&
+           loop_.options().may_block_inline && platform::may_write_here(file_, capacity_) &&
+           !loop_.forked() && !stop.stop_requested();
+}
+
+// The same as step_write does with a write that does not fit: the buffer is filled up and written
+// whole; step_write goes on from an answer that is not the common one.
+value_task<void> buffered_file_stream_strategy::drain(std::span<const std::byte> data,
+                                                      const std::stop_token& stop) {
+    const std::size_t room = capacity_ - pending_;
     hold(data.data(), room);
     const std::uint64_t at = position_.load(std::memory_order_relaxed);
-    if (!platform::write_whole_now(file_, buffer_.get(), capacity_, at)) {
-        pending_ = before;
-        return false;
+    const long raw = platform::write_here(file_, buffer_.get(), capacity_, at);
+    if (raw == static_cast<long>(capacity_)) [[likely]] {
+        move_on(at, capacity_);
+        pending_ = 0;
+        hold(data.data() + room, data.size() - room);
+        loop_.count(operation_path::inline_, capacity_);
+        return finished_now<void>(data.size());
     }
-    move_on(at, capacity_);
-    pending_ = 0;
-    hold(data.data() + room, data.size() - room);
-    loop_.count(operation_path::inline_, capacity_);
-    return true;
+    stream_call call = write_call(data);
+    call.shares = false;
+    call.extent = room;
+    call.stage = stage_topped_up;
+    platform::operation op;
+    ask(op, platform::opcode::write, buffer_.get(), capacity_, at);
+    return go_on_from(raw, call, op, stop);
 }
 
 void buffered_file_stream_strategy::write(std::span<const std::byte> data) {

@@ -150,7 +150,7 @@ protected:
     /// The same for one that copies `bytes` from or to the system.
     bool may_finish_here(std::size_t bytes) const noexcept {
         if (!loop_.running_here())
-            return nothing_in_flight();
+            return nothing_in_flight() && !loop_.shut_down();
         return gate_.open_for(true) && loop_.inline_allowed() && bytes <= loop_.bytes_left();
     }
     /// The position after a transfer of `bytes` at `from` that was finished here. Nobody else moves

@@ -1,6 +1,7 @@
 #include <sluice/strategies/unix_file_stream_strategy.hpp>
 
 #include <sluice/platform/posix/whole_transfer.hpp>
+#include <sluice/platform/transfer.hpp>
 
 #include <algorithm>
 
@@ -38,14 +39,33 @@ value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byt
         !loop_.forked() && !stop.stop_requested()) [[likely]] {
         const std::uint64_t at = position_.load(std::memory_order_relaxed);
         file_.wrote = true;
-        if (platform::write_whole_now(file_, data.data(), size, at)) [[likely]] {
+        const long raw = platform::write_here(file_, data.data(), size, at);
+        if (raw == static_cast<long>(size)) [[likely]] {
             move_on(at, size);
             loop_.count(operation_path::inline_, size);
             return finished_now<void>(size);
         }
+        stream_call begun = write_call(data);
+        platform::operation op;
+        prepare(begun);
+        ask(op, platform::opcode::write, begun.data, size, begun.argument);
+        begun.stage = asked;
+        return go_on_from(raw, begun, op, stop);
     }
     stream_call call = write_call(data);
     return start<void>(call, stop);
+}
+
+// A write whose first attempt was made already, and did not take all of it.
+value_task<void> unix_file_stream_strategy::go_on_from(long raw, stream_call& call,
+                                                       platform::operation& op,
+                                                       const std::stop_token& stop) {
+    if (platform::advance(op, raw, false) == platform::next_step::again ||
+        !step(call, op, system_port::attempting(loop_)))
+        return wait_for<void>(call, op, stop);
+    if (call.failed())
+        return refuse<void>(call, code_of(call, completion::cancel_reason::none));
+    return finished_now<void>(call.done);
 }
 
 std::size_t unix_file_stream_strategy::read(std::span<std::byte> buffer) {

@@ -40,6 +40,8 @@ protected:
                 .data = const_cast<std::byte*>(data.data()),
                 .size = data.size()};
     }
+    value_task<void> go_on_from(long raw, stream_call& call, platform::operation& op,
+                                const std::stop_token& stop);
     /// Where the system's side of the stream is.
     std::uint64_t system_position() const;
     std::uint64_t system_length() const;

@@ -55,20 +55,20 @@ inline bool may_write_here(const file_handle& file, std::size_t size) noexcept {
 /// A call on the file ended now, and took long enough to be looked at.
 void judge_ended_call(file_handle& file, std::size_t size, std::chrono::nanoseconds took) noexcept;
 
-/// All of it was written at `offset`. Otherwise the same write may be asked for again.
-inline bool write_whole_now(file_handle& file, const std::byte* data, std::size_t size,
-                            std::uint64_t offset) noexcept {
+/// One attempt to write all of it at `offset`; answers as the system does, for advance() to judge.
+inline long write_here(file_handle& file, const std::byte* data, std::size_t size,
+                       std::uint64_t offset) noexcept {
     const tick_clock::ticks start = tick_clock::now();
-    const long raw =
-        pass({raw_call::write, file.descriptor, size, offset}, [=, &file](std::size_t n) noexcept {
-            return sys::raw_pwrite(file.descriptor, data, n, static_cast<long>(offset));
-        });
+    const auto write = [=, &file](std::size_t n) noexcept {
+        return sys::raw_pwrite(file.descriptor, data, n, static_cast<long>(offset));
+    };
+    const long raw = pass({raw_call::write, file.descriptor, size, offset}, write);
     const tick_clock::ticks took = tick_clock::now() - start;
     constexpr auto surely_fast =
         tick_clock::surely_within(std::chrono::nanoseconds(adaptive_inlining::limit_for(0)));
     if (took > surely_fast) [[unlikely]]
         judge_ended_call(file, size, tick_clock::duration_of(took));
-    return raw == static_cast<long>(size);
+    return raw;
 }
 
 } // namespace sluice::platform

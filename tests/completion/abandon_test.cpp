@@ -42,7 +42,8 @@ BOOST_AUTO_TEST_SUITE(abandon_test)
 
 // --- the source goes first ---
 
-BOOST_DATA_TEST_CASE_F(abandon_fixture, source_destroyed_elsewhere_while_somebody_waits, both_modes) {
+BOOST_DATA_TEST_CASE_F(abandon_fixture, source_destroyed_elsewhere_while_somebody_waits,
+                       both_modes) {
     source->mode(sample);
     error_code seen;
     const home_coroutine waiting = await_into(seen);
@@ -156,7 +157,9 @@ BOOST_FIXTURE_TEST_CASE(source_destroyed_by_its_own_continuation, abandon_fixtur
 
 BOOST_FIXTURE_TEST_CASE(ticket_dropped_before_completion_lets_the_value_be_destroyed_once,
                         abandon_fixture) {
-    { const auto ticket = source->task(); }
+    {
+        const auto ticket = source->task();
+    }
     source->set_result(counted(1));
     BOOST_TEST(counted::alive() == 0);
     source->reset();
@@ -165,15 +168,16 @@ BOOST_FIXTURE_TEST_CASE(ticket_dropped_before_completion_lets_the_value_be_destr
 }
 
 BOOST_FIXTURE_TEST_CASE(ticket_dropped_before_completion_swallows_an_error, abandon_fixture) {
-    { const auto ticket = source->task(); }
+    {
+        const auto ticket = source->task();
+    }
     source->set_error(make_error_code(errc::closed));
     source->reset();
     source->set_result(counted(2));
     BOOST_TEST(source->task().get().value == 2);
 }
 
-BOOST_FIXTURE_TEST_CASE(ticket_dropped_after_completion_destroys_the_value_once,
-                        abandon_fixture) {
+BOOST_FIXTURE_TEST_CASE(ticket_dropped_after_completion_destroys_the_value_once, abandon_fixture) {
     {
         const auto ticket = source->task();
         source->set_result(counted(1));
@@ -184,7 +188,9 @@ BOOST_FIXTURE_TEST_CASE(ticket_dropped_after_completion_destroys_the_value_once,
 }
 
 BOOST_FIXTURE_TEST_CASE(ticket_dropped_and_source_destroyed_without_completion, abandon_fixture) {
-    { const auto ticket = source->task(); }
+    {
+        const auto ticket = source->task();
+    }
     source.reset();
 }
 

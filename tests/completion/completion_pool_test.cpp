@@ -1,4 +1,5 @@
-// Renting and giving back: by itself, bounded, counted, at a new version each time, from any thread.
+// Renting and giving back: by itself, bounded, counted, at a new version each time, from any
+// thread.
 #include "support/counted.hpp"
 #include "support/home_coroutine.hpp"
 

@@ -46,8 +46,8 @@ public:
         until_ = until;
         for (std::size_t i = 0; i < slots_.size(); ++i)
             spawn(runtimes_[i % 2].get_executor(), await_all(slots_[i], i));
-        std::array threads{std::thread([this] { complete(0); }), std::thread([this] { complete(1); }),
-                           std::thread([this] { cancel(); }),
+        std::array threads{std::thread([this] { complete(0); }),
+                           std::thread([this] { complete(1); }), std::thread([this] { cancel(); }),
                            std::thread([this] { runtimes_[1].run(); })};
         runtimes_[0].run();
         threads[3].join();

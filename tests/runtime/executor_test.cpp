@@ -157,6 +157,23 @@ BOOST_AUTO_TEST_CASE(work_guard_keeps_run_going) {
     BOOST_TEST(runtime.poll() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(moved_from_tracked_executor_counts_no_more) {
+    // Asio's work guard leaves what it moved from undestroyed.
+    alignas(executor) std::byte memory[sizeof(executor)];
+    auto* const left = new (memory)
+        executor(asio::require(native, execution::outstanding_work.tracked));
+    {
+        const executor taken(std::move(*left));
+        BOOST_TEST((asio::query(taken, execution::outstanding_work) ==
+                    execution::outstanding_work.tracked));
+    }
+    runtime.run(); // would wait for ever
+    auto first = asio::make_work_guard(runtime);
+    auto second = std::move(first);
+    second.reset();
+    BOOST_TEST(runtime.run() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(copies_of_a_tracked_executor_count_each) {
     auto first = std::make_unique<asio::any_io_executor>(
         asio::require(native, execution::outstanding_work.tracked));

@@ -19,8 +19,8 @@ namespace data = boost::unit_test::data;
 
 enum class door { throwing, answering, asynchronous, from_the_loop };
 std::ostream& operator<<(std::ostream& out, door d) { return out << static_cast<int>(d); }
-const auto doors = data::make(
-    {door::throwing, door::answering, door::asynchronous, door::from_the_loop});
+const auto doors =
+    data::make({door::throwing, door::answering, door::asynchronous, door::from_the_loop});
 
 struct fixture {
     const temp_folder folder;
@@ -47,16 +47,14 @@ struct fixture {
         case door::from_the_loop:
             break;
         }
-        return on_loop.asynchronous<file_stream>([&] {
-            return file_stream::open_async(on_loop.runtime.get_executor(), name, options);
-        });
+        return on_loop.asynchronous<file_stream>(
+            [&] { return file_stream::open_async(on_loop.runtime.get_executor(), name, options); });
     }
     std::string content() const { return temp_folder::content_of(path); }
 };
 
-constexpr file_mode modes[] = {file_mode::create_new,     file_mode::create,
-                               file_mode::open,           file_mode::open_or_create,
-                               file_mode::truncate,       file_mode::append};
+constexpr file_mode modes[] = {file_mode::create_new,     file_mode::create,   file_mode::open,
+                               file_mode::open_or_create, file_mode::truncate, file_mode::append};
 constexpr file_access accesses[] = {file_access::read, file_access::write, file_access::read_write};
 
 bool is_allowed(file_mode mode, file_access access) {
@@ -142,7 +140,9 @@ BOOST_DATA_TEST_CASE_F(fixture, wrong_arguments, doors, way) {
                 o.mode = file_mode::append;
                 o.preallocation_size = 20;
             }));
-    refused(path, with([](auto& o) { o.create_permissions = static_cast<std::filesystem::perms>(1 << 12); }));
+    refused(path, with([](auto& o) {
+                o.create_permissions = static_cast<std::filesystem::perms>(1 << 12);
+            }));
     for (const file_mode mode : {file_mode::open, file_mode::truncate})
         refused(path, with([&](auto& o) {
                     o.mode = mode;
@@ -160,10 +160,13 @@ BOOST_DATA_TEST_CASE_F(fixture, sharing, doors, way) {
     const auto share_of = [](std::optional<file_share> share, file_access access) {
         return open_options{.access = access, .share = share};
     };
-    const std::optional<file_share> shares[] = {
-        std::nullopt,      file_share::none,       file_share::read,
-        file_share::write, file_share::read_write, file_share::read_write | file_share::remove,
-        file_share::none | file_share::inheritable};
+    const std::optional<file_share> shares[] = {std::nullopt,
+                                                file_share::none,
+                                                file_share::read,
+                                                file_share::write,
+                                                file_share::read_write,
+                                                file_share::read_write | file_share::remove,
+                                                file_share::none | file_share::inheritable};
     for (const auto& first : shares) {
         for (const auto& second : shares) {
             for (const file_access access : accesses) {
@@ -217,10 +220,9 @@ BOOST_DATA_TEST_CASE_F(fixture, every_option, doors, way) {
     }
     // By a close that waits, too.
     stream_driver& drive = way == door::from_the_loop ? on_loop : outside;
-    auto s = open(way, path,
-                  {.mode = file_mode::create,
-                   .access = file_access::write,
-                   .options = delete_on_close});
+    auto s =
+        open(way, path,
+             {.mode = file_mode::create, .access = file_access::write, .options = delete_on_close});
     BOOST_TEST(drive.wait_for(s->close_async()).has_value());
     BOOST_TEST(!std::filesystem::exists(path));
 }
@@ -245,7 +247,7 @@ BOOST_DATA_TEST_CASE_F(fixture, reserved_space, doors, way) {
         BOOST_REQUIRE(s.has_value());
         BOOST_TEST(s->length() == 0u);
         BOOST_TEST(s->position() == 0u);
-        struct ::stat about {};
+        struct ::stat about{};
         BOOST_REQUIRE(::stat(path.c_str(), &about) == 0);
         BOOST_TEST((about.st_blocks * 512 >= 100'000 || about.st_blocks == 0));
         s->write("abc");
@@ -269,7 +271,7 @@ BOOST_DATA_TEST_CASE_F(fixture, permissions_of_new_files, doors, way) {
         open_options options{.mode = file_mode::create_new, .access = file_access::write};
         options.create_permissions = static_cast<std::filesystem::perms>(wanted);
         BOOST_TEST(open(way, path, options).has_value());
-        struct ::stat about {};
+        struct ::stat about{};
         BOOST_REQUIRE(::stat(path.c_str(), &about) == 0);
         BOOST_TEST((about.st_mode & 07777u) == (wanted & ~022u));
     }
@@ -279,7 +281,7 @@ BOOST_DATA_TEST_CASE_F(fixture, permissions_of_new_files, doors, way) {
         open_options options{.mode = mode, .access = file_access::write};
         options.create_permissions = static_cast<std::filesystem::perms>(0777);
         BOOST_TEST(open(way, path, options).has_value());
-        struct ::stat about {};
+        struct ::stat about{};
         BOOST_REQUIRE(::stat(path.c_str(), &about) == 0);
         BOOST_TEST((about.st_mode & 07777u) == 0200u);
     }

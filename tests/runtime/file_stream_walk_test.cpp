@@ -86,14 +86,21 @@ private:
     std::size_t size() {
         const std::size_t buffer = drive_.way.buffer_size;
         switch (pick(6)) {
-        case 0: return pick(4);
-        case 1: return buffer > 8 ? buffer - 8 + pick(17) : pick(20);
-        case 2: return pick(30'000);
-        case 3: return buffer > 60'000 ? buffer + pick(100) : buffer * (1 + pick(3));
-        default: return pick(300);
+        case 0:
+            return pick(4);
+        case 1:
+            return buffer > 8 ? buffer - 8 + pick(17) : pick(20);
+        case 2:
+            return pick(30'000);
+        case 3:
+            return buffer > 60'000 ? buffer + pick(100) : buffer * (1 + pick(3));
+        default:
+            return pick(300);
         }
     }
-    std::string piece(std::size_t size) { return pattern_of(size, static_cast<unsigned>(random_())); }
+    std::string piece(std::size_t size) {
+        return pattern_of(size, static_cast<unsigned>(random_()));
+    }
     template <class... Words>
     void note(Words... words) {
         std::ostringstream line;
@@ -121,16 +128,18 @@ private:
                                               file_mode::truncate};
         const std::size_t chosen = pick(20);
         const bool grown = expected_.file.size() > longest;
-        const file_mode mode =
-            modes[grown || chosen >= 18 ? 3 + chosen % 2 : chosen < 8 ? 0 : chosen < 14 ? 1 : 2];
+        const file_mode mode = modes[grown || chosen >= 18 ? 3 + chosen % 2
+                                     : chosen < 8          ? 0
+                                     : chosen < 14         ? 1
+                                                           : 2];
         open_options options{.mode = mode, .access = file_access::read_write};
         if (mode == file_mode::append)
             options.access = file_access::write;
         if (pick(3) == 0)
             options.share = pick(2) == 0 ? file_share::none : file_share::read;
         if (pick(4) == 0)
-            options.options = pick(2) == 0 ? file_options::random_access
-                                           : file_options::sequential_scan;
+            options.options =
+                pick(2) == 0 ? file_options::random_access : file_options::sequential_scan;
         note("open, mode", static_cast<int>(mode));
         stream_ = file_stream();
         stream_ = drive_.try_open(path_, options).value();

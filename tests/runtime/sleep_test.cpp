@@ -25,7 +25,9 @@ struct sleep_fixture {
     io_runtime runtime;
     io_runtime::executor_type executor = runtime.get_executor();
 
-    static bool was_cancelled(const error_code& code) { return code == std::errc::operation_canceled; }
+    static bool was_cancelled(const error_code& code) {
+        return code == std::errc::operation_canceled;
+    }
 };
 
 } // namespace
@@ -175,7 +177,9 @@ BOOST_AUTO_TEST_CASE(destroying_the_coroutine_ends_its_sleep) {
 }
 
 BOOST_AUTO_TEST_CASE(dropped_sleep_goes_on_and_counts_until_its_time) {
-    { const auto dropped = sleep_for(executor, 1ms); }
+    {
+        const auto dropped = sleep_for(executor, 1ms);
+    }
     runtime.run();
     BOOST_TEST(statistics(runtime).in_flight == 0u);
     BOOST_TEST(statistics(runtime).pool_rented == 0u);

@@ -67,8 +67,7 @@ BOOST_AUTO_TEST_CASE(ends_when_the_last_one_does_whichever_that_is) {
         bool ended = false;
         int sum = 0;
         auto all = [&]() -> task<> {
-            const auto [a, b, c] =
-                co_await when_all(first.task(), second.task(), third.task());
+            const auto [a, b, c] = co_await when_all(first.task(), second.task(), third.task());
             sum = a + b;
             ended = true;
         };
@@ -169,7 +168,8 @@ BOOST_AUTO_TEST_CASE(move_only_results_and_bools_travel) {
     BOOST_TEST(!seen[1]);
     auto owned = []() -> task<counted> { co_return counted(3); };
     {
-        const auto [one, two] = sync_wait(runtime, when_all(owned(), value_task<counted>(counted(4))));
+        const auto [one, two] =
+            sync_wait(runtime, when_all(owned(), value_task<counted>(counted(4))));
         BOOST_TEST(one.value + two.value == 7);
         BOOST_TEST(counted::alive() == 2);
     }
@@ -205,12 +205,11 @@ BOOST_AUTO_TEST_CASE(destroying_it_destroys_the_parts) {
         co_await first.task();
         BOOST_ERROR("resumed");
     };
-    boost::asio::post(runtime.get_executor(), [&] {
-        boost::asio::post(runtime.get_executor(), [&] { runtime.stop(); });
-    });
-    BOOST_CHECK_THROW(sync_wait(runtime, when_all(part(counted(1)), sleep_for(
-                                                      runtime.get_executor(), 1h))),
-                      std::runtime_error);
+    boost::asio::post(runtime.get_executor(),
+                      [&] { boost::asio::post(runtime.get_executor(), [&] { runtime.stop(); }); });
+    BOOST_CHECK_THROW(
+        sync_wait(runtime, when_all(part(counted(1)), sleep_for(runtime.get_executor(), 1h))),
+        std::runtime_error);
     BOOST_TEST(counted::alive() == 0);
     first.set_result(1);
     runtime.restart();
