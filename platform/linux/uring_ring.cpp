@@ -24,32 +24,29 @@ long ring::open(unsigned entries, unsigned completions, unsigned flags) noexcept
     return map(static_cast<int>(answer), made);
 }
 
-long ring::map(int descriptor, io_uring_params& made) noexcept {
-    const int answer = io_uring_queue_mmap(descriptor, &made, &queues_);
-    if (answer != 0) {
+long ring::map(int descriptor, const io_uring_params& made) noexcept {
+    if (const long answer = queues_.map(descriptor, made); answer < 0) {
         ::close(descriptor);
         return answer;
     }
-    // Newer versions of liburing do this in a function that also makes the ring; entries are used
-    // in order here.
-    for (unsigned i = 0; i < made.sq_entries; ++i)
-        queues_.sq.array[i] = i;
-    queues_.features = made.features;
+    features_ = made.features;
+    completions_ = made.cq_entries;
+    closes_ = true;
     descriptor_ = descriptor;
     entries_ = made.sq_entries;
     flags_ = made.flags;
-    head_ = tail_ = *queues_.sq.khead;
+    head_ = tail_ = *queues_.submit_head;
     return 0;
 }
 
 void ring::close() noexcept {
-    if (is_open())
-        io_uring_queue_exit(&queues_);
+    queues_.unmap();
+    if (is_open() && closes_)
+        ::close(descriptor_);
     if (end_descriptor_ >= 0)
         ::close(end_descriptor_);
-    queues_ = {};
     descriptor_ = end_descriptor_ = -1;
-    head_ = tail_ = entries_ = flags_ = 0;
+    head_ = tail_ = entries_ = flags_ = completions_ = features_ = 0;
 }
 
 long ring::watch_end() noexcept {
@@ -70,7 +67,7 @@ int ring::take_end_descriptor() noexcept { return std::exchange(end_descriptor_,
 
 long ring::enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit) noexcept {
     const unsigned count = pending();
-    io_uring_smp_store_release(queues_.sq.ktail, tail_);
+    io_uring_smp_store_release(queues_.submit_tail, tail_);
     hand_to_kernel();
     io_uring_getevents_arg argument{};
     argument.ts = reinterpret_cast<std::uintptr_t>(limit);
@@ -86,7 +83,7 @@ long ring::enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit
                                flags | IORING_ENTER_EXT_ARG, reinterpret_cast<sigset_t*>(&argument),
                                sizeof argument);
     });
-    head_ = io_uring_smp_load_acquire(queues_.sq.khead);
+    head_ = io_uring_smp_load_acquire(queues_.submit_head);
     return answer;
 }
 

@@ -6,7 +6,7 @@
 // looked at.
 #pragma once
 
-#include <sluice/platform/linux/uring_config.hpp>
+#include <sluice/platform/linux/uring_queues.hpp>
 
 #include <cstdint>
 
@@ -29,13 +29,13 @@ public:
     void close() noexcept;
 
     /// For a descriptor that somebody else has closed: its number may be another file's by now.
-    void forget_descriptor() noexcept { queues_.ring_fd = queues_.enter_ring_fd = -1; }
+    void forget_descriptor() noexcept { closes_ = false; }
 
     bool is_open() const noexcept { return descriptor_ >= 0; }
     int descriptor() const noexcept { return descriptor_; }
     unsigned entries() const noexcept { return entries_; }
-    unsigned completions() const noexcept { return queues_.cq.ring_entries; }
-    unsigned features() const noexcept { return queues_.features; }
+    unsigned completions() const noexcept { return completions_; }
+    unsigned features() const noexcept { return features_; }
     unsigned flags() const noexcept { return flags_; }
     bool is_bound() const noexcept { return (flags_ & binding_flags) != 0; }
 
@@ -55,7 +55,7 @@ public:
     unsigned pending() const noexcept { return tail_ - head_; }
     /// Gives the `index`th pending entry, oldest first.
     const io_uring_sqe& pending_entry(unsigned index) const noexcept {
-        return queues_.sq.sqes[(head_ + index) & queues_.sq.ring_mask];
+        return queues_.entries[(head_ + index) & queues_.submit_mask];
     }
     /// Forgets the pending entries: the kernel has never seen them.
     void drop_pending() noexcept { tail_ = head_; }
@@ -67,47 +67,50 @@ public:
     long control(unsigned code, const void* argument, unsigned count) noexcept;
 
     bool has_completions() const noexcept {
-        return *queues_.cq.khead != io_uring_smp_load_acquire(queues_.cq.ktail);
+        return *queues_.complete_head != io_uring_smp_load_acquire(queues_.complete_tail);
     }
     /// Completions exist that only a system call makes visible.
     bool must_enter() const noexcept {
-        return (__atomic_load_n(queues_.sq.kflags, __ATOMIC_RELAXED) &
+        return (__atomic_load_n(queues_.submit_flags, __ATOMIC_RELAXED) &
                 (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)) != 0;
     }
     unsigned overflow_count() const noexcept {
-        return __atomic_load_n(queues_.cq.koverflow, __ATOMIC_RELAXED);
+        return __atomic_load_n(queues_.overflow, __ATOMIC_RELAXED);
     }
 
     /// Calls `take(user_data, result)` for each completion that is there; gives the places back at
     /// once.
     template <class Take>
     void take_completions(Take take) noexcept {
-        const unsigned end = io_uring_smp_load_acquire(queues_.cq.ktail);
-        unsigned at = *queues_.cq.khead;
+        const unsigned end = io_uring_smp_load_acquire(queues_.complete_tail);
+        unsigned at = *queues_.complete_head;
         if (at == end)
             return;
         take_from_kernel();
         for (; at != end; ++at) {
-            const io_uring_cqe& seen = queues_.cq.cqes[at & queues_.cq.ring_mask];
+            const io_uring_cqe& seen = queues_.completions[at & queues_.complete_mask];
             take(seen.user_data, seen.res);
         }
-        io_uring_smp_store_release(queues_.cq.khead, end);
+        io_uring_smp_store_release(queues_.complete_head, end);
     }
 
 private:
-    long map(int descriptor, io_uring_params& made) noexcept;
+    long map(int descriptor, const io_uring_params& made) noexcept;
 
-    io_uring queues_{};
+    queues queues_;
     unsigned head_ = 0; // of the submission queue, as the kernel last left it
     unsigned tail_ = 0; // of the submission queue, not yet shown to the kernel
     unsigned entries_ = 0;
     unsigned flags_ = 0;
+    unsigned completions_ = 0;
+    unsigned features_ = 0;
     int descriptor_ = -1;
+    bool closes_ = true; // the descriptor is ours still
     int end_descriptor_ = -1;
 };
 
 inline io_uring_sqe& ring::next_entry() noexcept {
-    io_uring_sqe& entry = queues_.sq.sqes[tail_++ & queues_.sq.ring_mask];
+    io_uring_sqe& entry = queues_.entries[tail_++ & queues_.submit_mask];
     entry = io_uring_sqe{};
     return entry;
 }

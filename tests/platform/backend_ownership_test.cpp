@@ -8,6 +8,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -191,6 +192,27 @@ BOOST_DATA_TEST_CASE(short_lived_backends_leave_nothing, data::make(all_ways), h
         }).join();
     }
     BOOST_TEST(open_descriptors() == before);
+}
+
+// A ring is mapped where another thread's was a moment ago: ThreadSanitizer must know of the
+// mapping.
+BOOST_DATA_TEST_CASE(rings_of_several_threads_use_the_same_addresses, data::make(ring_ways), how) {
+    const auto file = test_file::with("text");
+    std::vector<std::thread> threads;
+    std::atomic<int> right{0};
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 30; ++i) {
+                driver d(how);
+                char buffer[4];
+                test_operation op;
+                prepare_read(op, *file, buffer, 4, 0);
+                right += d.perform(op) == 4;
+            }
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    BOOST_TEST(right == 120);
 }
 
 BOOST_DATA_TEST_CASE(a_forked_child_leaves_the_parent_s_ring_alone, data::make(ring_ways), how) {

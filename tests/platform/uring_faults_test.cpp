@@ -1,11 +1,16 @@
 // Answers of the kernel that a healthy machine does not give: short, interrupted, again, cancelled
 // unasked.
 #include "support/backend_ways.hpp"
+#include "support/child_process.hpp"
 #include "support/fault_script.hpp"
+
+#include <sluice/platform/linux/uring_config.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+
+#include <csignal>
 
 #include <unistd.h>
 
@@ -139,6 +144,25 @@ BOOST_DATA_TEST_CASE(a_transfer_flag_that_is_not_known_is_left_out, data::make(r
     for (const test_operation& op : ops)
         BOOST_TEST(op.result == 4);
     BOOST_TEST(file->handle.transfer_flags == 0);
+}
+
+BOOST_DATA_TEST_CASE(an_unknown_tag_ends_a_debug_build, data::make(ring_ways), how) {
+    if (!platform::uring::checks_tags)
+        return;
+    const child_outcome child = run_in_child([&] {
+        const auto file = test_file::with("text");
+        driver d(how);
+        char buffer[4];
+        test_operation op;
+        prepare_read(op, *file, buffer, 4, 0);
+        d->submit(op);
+        d->flush();
+        op.tag += 8; // as if the ring's answer were meant for somebody else
+        d.run();
+        return 0;
+    });
+    BOOST_TEST(child.signal == SIGABRT);
+    BOOST_TEST(child.errors.find("unknown tag") != std::string::npos, child.errors);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 #include "support/child_process.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -16,6 +17,10 @@ constexpr unsigned longest_run = 120; // seconds; sanitizers are slow
 
 [[noreturn]] void be_child(int errors, int (*body)(void*), void* context) {
     dup2(errors, STDERR_FILENO);
+    // The test runner's own handlers would go on with the parent's tests in here. Sanitizers have
+    // none for these.
+    for (const int number : {SIGABRT, SIGALRM})
+        std::signal(number, SIG_DFL);
     alarm(longest_run);
     int code = child_threw;
     try {
@@ -41,6 +46,7 @@ child_outcome run_in_child(int (*body)(void*), void* context) {
     int errors[2];
     if (pipe(errors) != 0)
         throw std::runtime_error("no pipe for the child");
+    std::fflush(nullptr); // or the child writes what is buffered once more
     const pid_t child = fork();
     if (child < 0)
         throw std::runtime_error("no child");

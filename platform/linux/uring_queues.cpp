@@ -1,0 +1,65 @@
+#include <sluice/platform/linux/uring_queues.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/mman.h>
+
+namespace sluice::platform::uring {
+
+namespace {
+
+void* map_shared(int descriptor, std::size_t size, off_t what) noexcept {
+    return ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor,
+                  what);
+}
+
+} // namespace
+
+long queues::map(int descriptor, const io_uring_params& made) noexcept {
+    if ((made.features & IORING_FEAT_SINGLE_MMAP) == 0)
+        return -ENOSYS; // before 5.4; other features ask for a newer kernel anyway
+    rings_size_ = std::max<std::size_t>(made.sq_off.array + made.sq_entries * sizeof(unsigned),
+                                        made.cq_off.cqes + made.cq_entries * sizeof(io_uring_cqe));
+    entries_size_ = made.sq_entries * sizeof(io_uring_sqe);
+    void* const rings = map_shared(descriptor, rings_size_, IORING_OFF_SQ_RING);
+    if (rings == MAP_FAILED)
+        return -errno;
+    void* const all_entries = map_shared(descriptor, entries_size_, IORING_OFF_SQES);
+    if (all_entries == MAP_FAILED) {
+        const long error = -errno;
+        ::munmap(rings, rings_size_);
+        return error;
+    }
+    rings_ = rings;
+    entries = static_cast<io_uring_sqe*>(all_entries);
+    find_parts(made);
+    return 0;
+}
+
+void queues::find_parts(const io_uring_params& made) noexcept {
+    const auto word_at = [this](unsigned offset) {
+        return reinterpret_cast<unsigned*>(static_cast<char*>(rings_) + offset);
+    };
+    submit_head = word_at(made.sq_off.head);
+    submit_tail = word_at(made.sq_off.tail);
+    submit_flags = word_at(made.sq_off.flags);
+    submit_mask = made.sq_entries - 1;
+    complete_head = word_at(made.cq_off.head);
+    complete_tail = word_at(made.cq_off.tail);
+    overflow = word_at(made.cq_off.overflow);
+    complete_mask = made.cq_entries - 1;
+    completions = reinterpret_cast<io_uring_cqe*>(word_at(made.cq_off.cqes));
+    for (unsigned i = 0; i < made.sq_entries; ++i)
+        word_at(made.sq_off.array)[i] = i; // entries are used in order
+}
+
+void queues::unmap() noexcept {
+    if (rings_ == nullptr)
+        return;
+    ::munmap(entries, entries_size_);
+    ::munmap(rings_, rings_size_);
+    *this = {};
+}
+
+} // namespace sluice::platform::uring
