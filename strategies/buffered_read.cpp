@@ -33,10 +33,13 @@ value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std:
 
 inline bool buffered_file_stream_strategy::fills_now(std::span<std::byte> buffer,
                                                      const std::stop_token& stop) noexcept {
+    // Whether it may be finished here comes first: only then is the buffer this thread's.
+    if (!may_finish_here(buffer.size() + capacity_))
+        return false;
     const std::size_t held = unread();
-    if (buffer_ == nullptr || pending_ != 0 || buffer.size() - held >= capacity_ ||
-        !file_.seekable || buffer.empty() || !can_read() ||
-        !may_finish_here(buffer.size() + capacity_) || loop_.forked() || stop.stop_requested())
+    if (buffer_ == nullptr || pending_ != 0 || buffer.size() <= held ||
+        buffer.size() - held >= capacity_ || !file_.seekable || !can_read() || loop_.forked() ||
+        stop.stop_requested())
         return false;
     // What is missing goes straight to the caller, and what follows into the buffer.
     const std::size_t missing = buffer.size() - held;

@@ -35,11 +35,13 @@ value_task<void> buffered_file_stream_strategy::write_async(std::span<const std:
 // Whether the full buffer may be written within this call.
 inline bool buffered_file_stream_strategy::drains_now(std::span<const std::byte> data,
                                                       const std::stop_token& stop) const noexcept {
+    // Whether it may be finished here comes first: only then is the buffer this thread's.
+    if (!may_finish_here(capacity_))
+        return false;
     const std::size_t room = capacity_ - pending_;
     return pending_ != 0 && data.size() > room && data.size() - room < capacity_ &&
-           file_.seekable && !file_.append && can_write() && may_finish_here(capacity_) &&
-           loop_.options().may_block_inline && platform::may_write_here(file_, capacity_) &&
-           !loop_.forked() && !stop.stop_requested();
+           file_.seekable && !file_.append && can_write() && loop_.options().may_block_inline &&
+           platform::may_write_here(file_, capacity_) && !loop_.forked() && !stop.stop_requested();
 }
 
 // The same as step_write does with a write that does not fit: the buffer is filled up and written
