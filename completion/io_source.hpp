@@ -78,7 +78,8 @@ public:
     cancel_reason reason = cancel_reason::none;                      ///< why it was asked to end
     io_source* link = nullptr; ///< in the pool, or waiting for its turn
     io_source* back_link = nullptr;
-    bool admitted = false; ///< counted by the loop
+    bool admitted = false;  ///< counted by the loop
+    bool submitted = false; ///< the backend has its operation, or its end has not been run yet
 
 private:
     friend class loop;

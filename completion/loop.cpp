@@ -131,6 +131,7 @@ std::size_t loop::run_finished() {
         platform::operation& op = finished_.pop_front();
         counters.took(op.code, now - op.started);
         ++count;
+        io_source::of(op).submitted = false;
         op.complete(op);
     }
     return count + run_batch();
@@ -251,6 +252,7 @@ void loop::post_completion(io_source& source) noexcept {
 
 void loop::submit(io_source& source) noexcept {
     source.operation.started = clock_is_fresh_ ? turn_clock_ : read_clock();
+    source.submitted = true;
     backend_->submit(source.operation);
 }
 

@@ -129,6 +129,7 @@ void loop::end_operations() noexcept {
                 backend_->reap(finished_);
                 while (!finished_.empty()) {
                     platform::operation& op = finished_.pop_front();
+                    io_source::of(op).submitted = false;
                     op.complete(op);
                 }
             }

@@ -1,6 +1,9 @@
 // What a loop tells about itself, and what it loses aloud; and how it notices a fork.
 #include <sluice/completion/loop.hpp>
 
+#include <cerrno>
+#include <utility>
+
 #include <pthread.h>
 
 namespace sluice::completion {
@@ -62,6 +65,22 @@ void loop::after_fork_in_child() noexcept {
     backend_->forget_after_fork();
     running_.store(false, std::memory_order_relaxed);
     fork_generation_ = current_fork_generation();
+    // What had come back before the fork is known here too. The rest is the parent's: its copies
+    // end here in the next turn, and with them those that wait behind them.
+    platform::operation_list known;
+    known.append(finished_);
+    while (!known.empty()) {
+        platform::operation& op = known.pop_front();
+        io_source::of(op).submitted = false;
+        finished_.push_back(op);
+    }
+    for (io_source* source = live_; source != nullptr; source = source->live_next_) {
+        if (!std::exchange(source->submitted, false))
+            continue;
+        source->reason = cancel_reason::forked;
+        source->operation.result = -ECANCELED;
+        finished_.push_back(source->operation);
+    }
 }
 
 } // namespace sluice::completion

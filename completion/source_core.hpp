@@ -6,6 +6,7 @@
 // ticket meets a newer version and not freed memory.
 #pragma once
 
+#include <sluice/completion/cancel_reason.hpp>
 #include <sluice/completion/failure.hpp>
 #include <sluice/completion/resume_mode.hpp>
 #include <sluice/completion/resume_queue.hpp>
@@ -18,8 +19,6 @@
 #include <type_traits>
 
 namespace sluice::completion {
-
-enum class cancel_reason : std::uint8_t { none, requested, deadline };
 
 class source_core : public ready_node {
 public:

@@ -107,8 +107,8 @@ void copying::finish() {
     io_source& ticket = *std::exchange(ticket_, nullptr);
     if (!failed_)
         return ticket.finish(done_);
-    if (why_.code == cancelled_error() && ticket.reason == completion::cancel_reason::deadline)
-        why_.code = make_error_code(errc::timed_out);
+    if (why_.code == cancelled_error())
+        why_.code = completion::code_of(ticket.reason);
     ticket.finish_failed(std::move(why_));
 }
 

@@ -152,8 +152,8 @@ void opened(platform::operation& op) {
     if (op.result < 0) {
         open->outcome.result = op.result; // a cancelled one never ran
         completion::failure why = why_not(*open);
-        if (op.result == -ECANCELED && source.reason == completion::cancel_reason::deadline)
-            why.code = make_error_code(errc::timed_out);
+        if (op.result == -ECANCELED)
+            why.code = completion::code_of(source.reason);
         return source.finish_failed(std::move(why));
     }
     try {

@@ -37,10 +37,10 @@ void begin_posted(completion::ready_node& node, bool invoke) {
 
 void cancelled(io_source& source, completion::cancel_reason reason) noexcept {
     source.home_loop().disarm(source.memo<sleeper>());
-    const error_code code = reason == completion::cancel_reason::deadline
-                                ? make_error_code(errc::timed_out)
-                                : cancelled_error();
-    source.finish_failed({.code = code, .operation = nullptr, .path = {}, .exception = {}});
+    source.finish_failed({.code = completion::code_of(reason),
+                          .operation = nullptr,
+                          .path = {},
+                          .exception = {}});
 }
 
 } // namespace

@@ -55,9 +55,8 @@ error_code file_stream_strategy::code_of(const stream_call& call,
                                          completion::cancel_reason reason) noexcept {
     if (call.condition != errc{})
         return make_error_code(call.condition);
-    if (call.status == -ECANCELED && reason == completion::cancel_reason::deadline)
-        return make_error_code(errc::timed_out);
-    return system_error_from(call.status);
+    return call.status == -ECANCELED ? completion::code_of(reason)
+                                     : system_error_from(call.status);
 }
 
 void file_stream_strategy::throw_error(const stream_call& call) const {

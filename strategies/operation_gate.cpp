@@ -25,4 +25,9 @@ void operation_gate::leave(completion::io_source& source, bool shares, bool wait
         --waiting_;
 }
 
+void operation_gate::forked() noexcept {
+    for (completion::io_source* s = head_; s != nullptr; s = s->link)
+        s->reason = completion::cancel_reason::forked;
+}
+
 } // namespace sluice::strategies

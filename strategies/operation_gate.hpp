@@ -39,6 +39,8 @@ public:
         return nullptr;
     }
     completion::io_source* first() const noexcept { return head_; }
+    /// What waits is the parent's too, and not done a second time.
+    void forked() noexcept;
 
 private:
     completion::io_source* head_ = nullptr;

@@ -203,6 +203,8 @@ void file_stream_strategy::operation_done(platform::operation& op) {
 
 void file_stream_strategy::finish_call(io_source& source, stream_call& call) noexcept {
     operation_gate& gate = gate_of(call);
+    if (source.reason == completion::cancel_reason::forked) [[unlikely]]
+        gate.forked();
     gate.leave(source, call.shares, call.waits);
     completion::failure why;
     const std::size_t done = call.done;

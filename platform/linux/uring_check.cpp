@@ -128,16 +128,21 @@ bool may_pass(long result) noexcept {
 
 std::mutex known_guard;
 std::optional<check_outcome> known;
+pid_t known_in = 0; // the process that found out
 
 } // namespace
 
 check_outcome check() noexcept {
     const std::lock_guard lock(known_guard);
-    if (known)
+    const pid_t self = ::getpid();
+    if (known && known_in == self)
         return *known;
+    known.reset();
     const check_outcome outcome = try_ring();
-    if (!may_pass(outcome.result))
+    if (!may_pass(outcome.result)) {
         known = outcome;
+        known_in = self;
+    }
     return outcome;
 }
 

@@ -11,7 +11,7 @@ struct check_outcome : ring_outcome {
 };
 
 /// Tries at the first call. A shortage that may pass (memory, descriptors) is tried again at the
-/// next call.
+/// next call, and a child of a fork tries for itself: it may have been put into a sandbox.
 check_outcome check() noexcept;
 /// The next check() tries again.
 void forget_check() noexcept;
