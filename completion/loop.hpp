@@ -27,8 +27,9 @@ struct loop_options {
     platform::backend_options backend;
     resume_mode resume = resume_mode::inline_;
     inline_budget_limits budget;
-    bool may_block_inline =
-        true; ///< calls that cannot say "not now" may be made inline after good experience
+    /// How long a call that cannot say "not now" may take to be made inline again; 0: none is.
+    std::chrono::nanoseconds blocking_time = std::chrono::microseconds(50);
+    bool may_block_inline() const noexcept { return blocking_time.count() > 0; }
 };
 
 /// What was lost without anybody to tell: called on the thread that loses it.

@@ -35,9 +35,14 @@ public:
             recover(end);
     }
 
-    /// The longest a call of `bytes` may take, ns: 50 us and 1 us per 4 KiB.
-    static constexpr std::int64_t limit_for(std::size_t bytes) noexcept {
-        return 50'000 + static_cast<std::int64_t>(bytes / 4096 + 1) * 1'000;
+    /// The longest a call of `bytes` may take, ns: the limit and 1 us per 4 KiB.
+    std::int64_t limit_for(std::size_t bytes) const noexcept {
+        return limit_ + static_cast<std::int64_t>(bytes / 4096 + 1) * 1'000;
+    }
+    /// 50 us unless set; at most a second.
+    void set_limit(std::chrono::nanoseconds limit) noexcept {
+        limit_ =
+            static_cast<std::uint32_t>(std::clamp<std::int64_t>(limit.count(), 0, longest_limit));
     }
 
 private:
@@ -71,8 +76,11 @@ private:
             period_ = 0;
     }
 
+    static constexpr std::int64_t longest_limit = 1'000'000'000;
+
     relaxed<std::int64_t> blocked_until_{0}; // steady clock, ns
     relaxed<std::int64_t> period_{0};        // 0: no bad experience
+    std::uint32_t limit_ = 50'000;           // ns
 };
 
 } // namespace sluice::platform

@@ -18,18 +18,17 @@ public:
 
 #if defined(__x86_64__)
     static ticks now() noexcept { return __rdtsc(); }
-    /// Counters run at half a gigahertz at least.
-    static constexpr double fewest_ticks_per_ns = 0.5;
+    static constexpr unsigned most_ns_per_tick = 2; // counters run at half a gigahertz at least
 #else
     static ticks now() noexcept {
         return static_cast<ticks>(std::chrono::steady_clock::now().time_since_epoch().count());
     }
-    static constexpr double fewest_ticks_per_ns = 1.0;
+    static constexpr unsigned most_ns_per_tick = 1;
 #endif
 
     /// Fewer ticks than this are less than `duration`, whatever the counter's frequency.
     static constexpr ticks surely_within(std::chrono::nanoseconds duration) noexcept {
-        return static_cast<ticks>(static_cast<double>(duration.count()) * fewest_ticks_per_ns);
+        return static_cast<ticks>(duration.count()) / most_ns_per_tick;
     }
     /// How long `count` ticks that end now are; not for a hot path.
     static std::chrono::nanoseconds duration_of(ticks count) noexcept;

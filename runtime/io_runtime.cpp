@@ -15,7 +15,7 @@ completion::loop_options loop_options_of(const runtime_options& options) {
                       options.max_in_flight};
     result.resume = options.resume;
     result.budget = {options.inline_budget.completions, options.inline_budget.bytes};
-    result.may_block_inline = options.inline_budget.blocking_time.count() > 0;
+    result.blocking_time = options.inline_budget.blocking_time;
     return result;
 }
 

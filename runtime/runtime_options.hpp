@@ -18,8 +18,8 @@ struct inline_budget {
     int completions =
         64; ///< in a row; 0: nothing is finished inline, every operation goes to the backend
     std::int64_t bytes = 1024 * 1024; ///< copied in a row
-    /// 0 turns every inline call off that could block; else they are made while they stay fast
-    /// (docs/performance.md).
+    /// A call that could block is made inline while the last ones on its file took no longer than
+    /// this and 1 us per 4 KiB (docs/performance.md); at most a second. 0: none is made inline.
     std::chrono::microseconds blocking_time{50};
 };
 

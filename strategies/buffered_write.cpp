@@ -40,7 +40,7 @@ inline bool buffered_file_stream_strategy::drains_now(std::span<const std::byte>
         return false;
     const std::size_t room = capacity_ - pending_;
     return pending_ != 0 && data.size() > room && data.size() - room < capacity_ &&
-           file_.seekable && !file_.append && can_write() && loop_.options().may_block_inline &&
+           file_.seekable && !file_.append && can_write() && loop_.options().may_block_inline() &&
            platform::may_write_here(file_, capacity_) && !loop_.forked() && !stop.stop_requested();
 }
 

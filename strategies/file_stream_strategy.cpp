@@ -19,6 +19,7 @@ file_stream_strategy::file_stream_strategy(completion::loop& loop,
                                            std::uint64_t append_floor) noexcept
     : loop_(loop), file_(file), position_(position), append_floor_(append_floor), mode_(mode),
       path_(std::move(path)) {
+    file_.inlining.set_limit(loop.options().blocking_time);
     loop_.retain();
 }
 
@@ -55,8 +56,7 @@ error_code file_stream_strategy::code_of(const stream_call& call,
                                          completion::cancel_reason reason) noexcept {
     if (call.condition != errc{})
         return make_error_code(call.condition);
-    return call.status == -ECANCELED ? completion::code_of(reason)
-                                     : system_error_from(call.status);
+    return call.status == -ECANCELED ? completion::code_of(reason) : system_error_from(call.status);
 }
 
 void file_stream_strategy::throw_error(const stream_call& call) const {

@@ -16,10 +16,10 @@ public:
     /// budget.
     static system_port attempting(completion::loop& loop) noexcept {
         if (!loop.running_here())
-            return {loop, way::attempts, {~std::size_t{0}, loop.options().may_block_inline}};
+            return {loop, way::attempts, {~std::size_t{0}, loop.options().may_block_inline()}};
         if (!loop.inline_allowed())
             return deferred(loop);
-        return {loop, way::attempts, {loop.bytes_left(), loop.options().may_block_inline}};
+        return {loop, way::attempts, {loop.bytes_left(), loop.options().may_block_inline()}};
     }
 
     /// True: finished, op.result is set. False: to be submitted.

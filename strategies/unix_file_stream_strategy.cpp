@@ -35,7 +35,7 @@ value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byt
                                                         const std::stop_token& stop) {
     const std::size_t size = data.size();
     if (can_write() && file_.seekable && !file_.append && size != 0 && may_finish_here(size) &&
-        loop_.options().may_block_inline && platform::may_write_here(file_, size) &&
+        loop_.options().may_block_inline() && platform::may_write_here(file_, size) &&
         !loop_.forked() && !stop.stop_requested()) [[likely]] {
         const std::uint64_t at = position_.load(std::memory_order_relaxed);
         file_.wrote = true;

@@ -37,12 +37,11 @@ void judge_call(adaptive_inlining& inlining, std::size_t bytes,
                 adaptive_inlining::clock::time_point start,
                 adaptive_inlining::clock::time_point end) noexcept {
     // A delay that a test scripted is not to be explained away.
-    if (!fault_seam_built && (end - start).count() > adaptive_inlining::limit_for(bytes))
-        [[unlikely]] {
+    if (!fault_seam_built && (end - start).count() > inlining.limit_for(bytes)) [[unlikely]] {
         const std::int64_t waited = time_on_run_queue();
         const std::chrono::nanoseconds elsewhere(waited - accounted_for);
         accounted_for = waited;
-        if ((end - start - elsewhere).count() <= adaptive_inlining::limit_for(bytes))
+        if ((end - start - elsewhere).count() <= inlining.limit_for(bytes))
             return;
     }
     inlining.learn(bytes, start, end);

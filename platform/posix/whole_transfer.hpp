@@ -64,9 +64,8 @@ inline long write_here(file_handle& file, const std::byte* data, std::size_t siz
     };
     const long raw = pass({raw_call::write, file.descriptor, size, offset}, write);
     const tick_clock::ticks took = tick_clock::now() - start;
-    constexpr auto surely_fast =
-        tick_clock::surely_within(std::chrono::nanoseconds(adaptive_inlining::limit_for(0)));
-    if (took > surely_fast) [[unlikely]]
+    if (took > tick_clock::surely_within(std::chrono::nanoseconds(file.inlining.limit_for(0))))
+        [[unlikely]]
         judge_ended_call(file, size, tick_clock::duration_of(took));
     return raw;
 }

@@ -153,7 +153,6 @@ BOOST_AUTO_TEST_CASE(completion_against_cancellation_one_wins_and_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(completion_against_deadline_one_wins_and_is_seen) {
-    int timed_out = 0;
     for (int round = 0; round < race_rounds; ++round) {
         renew(round);
         bool completed = false;
@@ -170,10 +169,7 @@ BOOST_AUTO_TEST_CASE(completion_against_deadline_one_wins_and_is_seen) {
             },
             [&] { sync_wait(runtime, body()); });
         BOOST_REQUIRE(seen == (completed ? error_code() : make_error_code(errc::timed_out)));
-        timed_out += completed ? 0 : 1;
     }
-    BOOST_TEST_MESSAGE(timed_out << " of " << race_rounds << " timed out");
-    BOOST_WARN(timed_out > 0); // chance: on a busy machine the completion may win every time
 }
 
 BOOST_AUTO_TEST_CASE(deadline_asked_for_elsewhere_against_completion_and_the_next_operation) {

@@ -30,6 +30,24 @@ BOOST_AUTO_TEST_CASE(allowed_from_the_start_but_not_for_large_calls) {
     BOOST_TEST(!allows(adaptive_inlining::largest_inline + 1));
 }
 
+BOOST_AUTO_TEST_CASE(the_limit_can_be_set) {
+    inlining.set_limit(5ms);
+    call(5ms);
+    call(5ms);
+    BOOST_TEST(inlining.is_trusted());
+    inlining.set_limit(1us);
+    call(3us);
+    call(3us);
+    BOOST_TEST(!allows());
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_is_a_second_at_most_and_never_negative) {
+    inlining.set_limit(1h);
+    BOOST_TEST(inlining.limit_for(0) == 1'000'001'000);
+    inlining.set_limit(-1h);
+    BOOST_TEST(inlining.limit_for(0) == 1'000);
+}
+
 BOOST_AUTO_TEST_CASE(one_lost_time_slice_is_forgiven) {
     for (int i = 0; i < 100; ++i) {
         call(3ms);

@@ -237,10 +237,8 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_ends_it, waiting_copy) {
 BOOST_FIXTURE_TEST_CASE(a_stop_from_another_thread_ends_it, waiting_copy) {
     std::stop_source stop;
     auto copy = from.copy_to_async(to, {}, stop.get_token());
-    std::jthread later([&] {
-        std::this_thread::sleep_for(20ms);
-        stop.request_stop();
-    });
+    runtime.poll(); // it waits now
+    const std::jthread elsewhere([&] { stop.request_stop(); });
     expect(std::move(copy), cancelled_error());
 }
 
