@@ -35,15 +35,15 @@ struct request {
     std::size_t done = 0;     ///< bytes transferred so far
     std::uint64_t offset = 0; ///< where `data` begins in the file, or own_position
     long result = 0; ///< when finished: bytes transferred or the call's result, else -errno
+    void (*call)(request&) noexcept = nullptr; ///< opcode::call: sets `result`; any thread
 };
 
 /// Where a finished operation went; statistics count by it.
 enum class path_taken : std::uint8_t { none, ring, worker, fallback };
 
 struct operation : request {
-    void (*complete)(operation&) = nullptr;      ///< called by whoever drains reap()
-    void (*call)(operation&) noexcept = nullptr; ///< opcode::call: sets `result`; any thread
-    operation* next = nullptr;                   ///< list links, the backend's while submitted
+    void (*complete)(operation&) = nullptr; ///< called by whoever drains reap()
+    operation* next = nullptr;              ///< list links, the backend's while submitted
     operation* previous = nullptr;
     std::uint64_t tag = 0;         ///< the backend's own
     std::int64_t started = 0;      ///< the backend's own: turn clock at submit, ns

@@ -9,9 +9,6 @@ namespace sluice::platform {
 
 namespace {
 
-// A direct transfer above the device's own maximum hung unkillably on 5.15 (DataDog/glommio#633).
-constexpr std::size_t largest_direct_transfer = 2 * 1024 * 1024;
-
 next_step finish(request& r, long result) noexcept {
     r.result = result;
     return next_step::finished;
@@ -89,7 +86,7 @@ next_step advance_sync(request& r, long raw_result, bool cancel_requested) noexc
 
 } // namespace
 
-next_step advance(request& r, long raw_result, bool cancel_requested) noexcept {
+next_step advance_by(request& r, long raw_result, bool cancel_requested) noexcept {
     const bool transfers = r.code == opcode::read || r.code == opcode::write;
     const next_step step = transfers ? advance_transfer(r, raw_result, cancel_requested)
                                      : advance_sync(r, raw_result, cancel_requested);
@@ -98,15 +95,6 @@ next_step advance(request& r, long raw_result, bool cancel_requested) noexcept {
     if (step == next_step::again && cancel_requested)
         return fail(r, -ECANCELED);
     return step;
-}
-
-std::size_t next_size(const request& r) noexcept {
-    const std::size_t limit = r.file->is_direct ? largest_direct_transfer : largest_transfer;
-    return std::min(r.size - r.done, limit);
-}
-
-std::uint64_t next_offset(const request& r) noexcept {
-    return r.offset == own_position ? own_position : r.offset + r.done;
 }
 
 } // namespace sluice::platform

@@ -3,7 +3,10 @@
 // the synchronous calls use it, so a transfer ends the same way whatever road it took.
 #pragma once
 
+#include <sluice/platform/file_handle.hpp>
 #include <sluice/platform/operation.hpp>
+
+#include <algorithm>
 
 namespace sluice::platform {
 
@@ -14,17 +17,33 @@ enum class next_step : std::uint8_t {
 
 /// Linux transfers at most this many bytes per call (read(2), NOTES).
 inline constexpr std::size_t largest_transfer = 0x7ffff000;
+/// A direct transfer above the device's own maximum hung unkillably on 5.15 (DataDog/glommio#633).
+inline constexpr std::size_t largest_direct_transfer = 2 * 1024 * 1024;
 /// How often a plain file may answer EAGAIN, or an operation ECANCELED unasked, before the user
 /// sees it.
 inline constexpr std::uint8_t most_tries = 16;
 
 /// Takes the raw result (count or -errno) of one attempt. `cancel_requested`: an ECANCELED is the
 /// wanted one.
-next_step advance(request& r, long raw_result, bool cancel_requested) noexcept;
+next_step advance_by(request& r, long raw_result, bool cancel_requested) noexcept;
+inline next_step advance(request& r, long raw_result, bool cancel_requested) noexcept {
+    // Nearly always all of it came.
+    if (raw_result > 0 && static_cast<std::size_t>(raw_result) == r.size - r.done) [[likely]] {
+        r.done = r.size;
+        r.result = static_cast<long>(r.done);
+        return next_step::finished;
+    }
+    return advance_by(r, raw_result, cancel_requested);
+}
 
 /// The bytes the next attempt asks for.
-std::size_t next_size(const request& r) noexcept;
+inline std::size_t next_size(const request& r) noexcept {
+    return std::min(r.size - r.done,
+                    r.file->is_direct ? largest_direct_transfer : largest_transfer);
+}
 /// Where the next attempt goes.
-std::uint64_t next_offset(const request& r) noexcept;
+inline std::uint64_t next_offset(const request& r) noexcept {
+    return r.offset == own_position ? own_position : r.offset + r.done;
+}
 
 } // namespace sluice::platform

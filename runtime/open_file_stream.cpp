@@ -139,8 +139,8 @@ completion::failure why_not(const opening& open) {
 
 opening& opening_of(io_source& source) noexcept { return *static_cast<opening*>(source.owner); }
 
-void run_on_worker(platform::operation& op) noexcept {
-    opening& open = opening_of(io_source::of(op));
+void run_on_worker(platform::request& op) noexcept {
+    opening& open = opening_of(io_source::of(static_cast<platform::operation&>(op)));
     open.outcome = platform::open_file(open.request, open.file);
     op.result = open.outcome.result;
 }

@@ -8,7 +8,7 @@
 
 namespace sluice::strategies {
 
-bool buffered_file_stream_strategy::step(stream_call& call, platform::operation& op,
+bool buffered_file_stream_strategy::step(stream_call& call, platform::request& op,
                                          const system_port& port) noexcept {
     if (call.shares)
         return unix_file_stream_strategy::step(call, op, port); // past the buffer
@@ -23,7 +23,7 @@ bool buffered_file_stream_strategy::step(stream_call& call, platform::operation&
 }
 
 // flush, sync, set_length, lock, close: what is pending goes first.
-bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::operation& op,
+bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::request& op,
                                                  const system_port& port) noexcept {
     if (call.stage == stage_begin || call.stage == stage_flushing) {
         const bool needs_flush = call.what != verb::lock && call.what != verb::unlock;
@@ -54,7 +54,7 @@ bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::op
 }
 
 buffered_file_stream_strategy::progress
-buffered_file_stream_strategy::flush(stream_call& call, platform::operation& op,
+buffered_file_stream_strategy::flush(stream_call& call, platform::request& op,
                                      const system_port& port) noexcept {
     if (call.stage != stage_flushing) {
         if (pending_ == 0)
@@ -71,7 +71,7 @@ buffered_file_stream_strategy::flush(stream_call& call, platform::operation& op,
 // A failed flush keeps what the system did not take; it is tried again by whatever needs it next.
 buffered_file_stream_strategy::progress
 buffered_file_stream_strategy::settle_flush(stream_call& call,
-                                            const platform::operation& op) noexcept {
+                                            const platform::request& op) noexcept {
     call.stage = stage_begin;
     const std::size_t left = pending_ - op.done;
     if (op.done != 0 && left != 0)

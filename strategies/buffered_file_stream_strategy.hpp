@@ -49,8 +49,7 @@ public:
     void seek_to(std::uint64_t position) override;
 
 protected:
-    bool step(stream_call& call, platform::operation& op,
-              const system_port& port) noexcept override;
+    bool step(stream_call& call, platform::request& op, const system_port& port) noexcept override;
     bool tolerates_overlap() const noexcept override { return false; }
     void prepare(stream_call& call) noexcept override {
         if (call.shares)
@@ -62,15 +61,15 @@ protected:
 private:
     enum class progress : std::uint8_t { go_on, waits, failed };
 
-    bool step_read(stream_call& call, platform::operation& op, const system_port& port) noexcept;
-    bool step_write(stream_call& call, platform::operation& op, const system_port& port) noexcept;
-    bool step_flushed(stream_call& call, platform::operation& op, const system_port& port) noexcept;
+    bool step_read(stream_call& call, platform::request& op, const system_port& port) noexcept;
+    bool step_write(stream_call& call, platform::request& op, const system_port& port) noexcept;
+    bool step_flushed(stream_call& call, platform::request& op, const system_port& port) noexcept;
     bool fills_now(std::span<std::byte> buffer, const std::stop_token& stop) noexcept;
     bool drains_now(std::span<const std::byte> data, const std::stop_token& stop) const noexcept;
     value_task<void> drain(std::span<const std::byte> data, const std::stop_token& stop);
-    bool settle_read(stream_call& call, platform::operation& op) noexcept;
-    progress flush(stream_call& call, platform::operation& op, const system_port& port) noexcept;
-    progress settle_flush(stream_call& call, const platform::operation& op) noexcept;
+    bool settle_read(stream_call& call, platform::request& op) noexcept;
+    progress flush(stream_call& call, platform::request& op, const system_port& port) noexcept;
+    progress settle_flush(stream_call& call, const platform::request& op) noexcept;
     bool has_buffer(stream_call& call) noexcept;
 
     std::size_t unread() const noexcept { return read_end_ - read_at_; }

@@ -73,7 +73,7 @@ int buffered_file_stream_strategy::read_byte() {
     return read({&one, 1}) == 0 ? -1 : static_cast<int>(one);
 }
 
-bool buffered_file_stream_strategy::step_read(stream_call& call, platform::operation& op,
+bool buffered_file_stream_strategy::step_read(stream_call& call, platform::request& op,
                                               const system_port& port) noexcept {
     for (;;) {
         if (call.stage == stage_begin || call.stage == stage_flushing) {
@@ -119,8 +119,7 @@ bool buffered_file_stream_strategy::step_read(stream_call& call, platform::opera
 }
 
 // The system answered. True: the call is over.
-bool buffered_file_stream_strategy::settle_read(stream_call& call,
-                                                platform::operation& op) noexcept {
+bool buffered_file_stream_strategy::settle_read(stream_call& call, platform::request& op) noexcept {
     const bool filled = call.stage == stage_filling;
     call.stage = stage_begin;
     if (op.result < 0) {

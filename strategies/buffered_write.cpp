@@ -63,7 +63,7 @@ value_task<void> buffered_file_stream_strategy::drain(std::span<const std::byte>
     call.shares = false;
     call.extent = room;
     call.stage = stage_topped_up;
-    platform::operation op;
+    platform::request op;
     ask(op, platform::opcode::write, buffer_.get(), capacity_, at);
     return go_on_from(raw, call, op, stop);
 }
@@ -77,7 +77,7 @@ void buffered_file_stream_strategy::write(std::span<const std::byte> data) {
     run_blocking(call);
 }
 
-bool buffered_file_stream_strategy::step_write(stream_call& call, platform::operation& op,
+bool buffered_file_stream_strategy::step_write(stream_call& call, platform::request& op,
                                                const system_port& port) noexcept {
     if (file_.seekable)
         drop_window();

@@ -91,7 +91,7 @@ void file_stream_strategy::correct_position(const stream_call& call) noexcept {
 
 // A ring whose write ended short and then failed leaves the system's offset where it was (seen on
 // 6.18): the end of the file is the better answer then.
-void file_stream_strategy::move_to_append(const platform::operation& op) noexcept {
+void file_stream_strategy::move_to_append(const platform::request& op) noexcept {
     const long end = op.result < 0 ? platform::length_of(file_) : -1;
     append_moved_ = end < 0;
     if (end >= 0)
@@ -105,7 +105,7 @@ void file_stream_strategy::run_blocking(stream_call& call) {
         throw_error(reason, name_of(call.what));
     require_at_rest(name_of(call.what));
     prepare(call);
-    platform::operation op;
+    platform::request op;
     op.file = &file_;
     const bool finished = step(call, op, system_port::blocking(loop_));
     (void)finished; // a blocking port always finishes
@@ -140,7 +140,7 @@ void file_stream_strategy::control(verb what, std::uint64_t argument, std::uint6
     stream_call call{.what = what, .argument = argument, .extent = extent};
     if (what == verb::close) {
         open_ = false;
-        platform::operation op;
+        platform::request op;
         op.file = &file_;
         step(call, op, system_port::blocking(loop_));
         if (call.failed())
@@ -207,7 +207,7 @@ void file_stream_strategy::close_now() noexcept {
         return;
     open_ = false;
     stream_call call{.what = verb::close};
-    platform::operation op;
+    platform::request op;
     op.file = &file_;
     if (loop_.forked()) { // the buffer is the parent's to write, and so are the name and the lock
         forget_buffer();
@@ -227,7 +227,7 @@ void file_stream_strategy::abandon() noexcept {
     }
     open_ = false;
     const stream_call call{.what = verb::close, .cancels_others = true};
-    io_source& source = rent_for(call, platform::operation{});
+    io_source& source = rent_for(call, {});
     const value_task<void> detached(source);
     hand_over(source);
 }

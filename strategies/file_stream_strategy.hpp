@@ -3,9 +3,10 @@
 // the system next.
 //
 // Threads: one caller at a time, any thread; calls that wait belong to the thread that runs the
-// loop. `started_` is written by the caller's side, `finished_` by the loop's: equal means that
-// nothing is in flight, and then the caller's thread may touch everything. Ownership: on the heap,
-// held by one file_stream; with calls in flight when that goes, the last of them deletes it.
+// loop. `started_` is written by the caller's side, `finished_` by the loop's: equal, and no
+// cancellation on its way from a third thread, means that nothing is in flight, and then the
+// caller's thread may touch everything. Ownership: on the heap, held by one file_stream; with calls
+// in flight when that goes, the last of them deletes it.
 #pragma once
 
 #include <sluice/completion/loop.hpp>
@@ -80,12 +81,15 @@ public:
 
     /// A user of this stream counts as a call in flight from expect_user(), which is for the
     /// caller's thread, to leave(). join() and leave() are for the thread that runs the loop.
-    void expect_user() noexcept { started_.fetch_add(1, std::memory_order_relaxed); }
+    void expect_user() noexcept {
+        started_.store(started_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     void join(stream_user& user) noexcept;
     void leave(stream_user& user) noexcept;
     bool nothing_in_flight() const noexcept {
         return started_.load(std::memory_order_relaxed) ==
-               finished_.load(std::memory_order_acquire);
+                   finished_.load(std::memory_order_acquire) &&
+               cancels_.load(std::memory_order_acquire) == 0;
     }
     resume_mode mode() const noexcept { return mode_; }
 
@@ -93,7 +97,7 @@ protected:
     virtual ~file_stream_strategy();
 
     /// Goes on with a call until it is over (true) or has to wait for `op` (false).
-    virtual bool step(stream_call& call, platform::operation& op,
+    virtual bool step(stream_call& call, platform::request& op,
                       const system_port& port) noexcept = 0;
     /// Fixes what a call depends on at the moment it is made: its position. give_up: the call ended
     /// before its turn.
@@ -105,7 +109,7 @@ protected:
     virtual std::size_t pending_bytes() const noexcept { return 0; }
     virtual void forget_buffer() noexcept {}
     /// step() of the calls that are the same for all strategies: sync, set_length, lock, close.
-    bool step_control(stream_call& call, platform::operation& op, const system_port& port) noexcept;
+    bool step_control(stream_call& call, platform::request& op, const system_port& port) noexcept;
     /// The file was cut to this length.
     void stay_within(std::uint64_t length) noexcept;
 
@@ -115,7 +119,7 @@ protected:
     // How a call is run. start: finishes it at once or hands it to the loop.
     template <class T>
     value_task<T> start(stream_call& call, const std::stop_token& stop) {
-        platform::operation op;
+        platform::request op;
         switch (attempt(call, op, stop)) {
         case outcome::failed:
             return refuse<T>(call, code_of(call, completion::cancel_reason::none));
@@ -127,7 +131,7 @@ protected:
         return wait_for<T>(call, op, stop);
     }
     template <class T>
-    value_task<T> wait_for(const stream_call& call, const platform::operation& op,
+    value_task<T> wait_for(const stream_call& call, const platform::request& op,
                            const std::stop_token& stop) {
         io_source& source = rent_for(call, op);
         value_task<T> ticket(source);
@@ -136,8 +140,7 @@ protected:
         return ticket;
     }
     enum class outcome : std::uint8_t { finished, failed, waits };
-    outcome attempt(stream_call& call, platform::operation& op,
-                    const std::stop_token& stop) noexcept;
+    outcome attempt(stream_call& call, platform::request& op, const std::stop_token& stop) noexcept;
     void run_blocking(stream_call& call);
     /// Whether the fast way of a strategy may be taken: nothing that must come first is in flight.
     bool may_start(const stream_call& call) noexcept {
@@ -188,7 +191,7 @@ protected:
     // The position. Advanced by the whole request when a call starts, corrected by what it did not
     // transfer.
     std::uint64_t reserve(std::size_t bytes) noexcept {
-        if (nothing_in_flight()) [[likely]] {
+        if (loop_.running_here() || nothing_in_flight()) [[likely]] {
             const std::uint64_t at = position_.load(std::memory_order_relaxed);
             position_.store(at + bytes, std::memory_order_relaxed);
             return at;
@@ -211,11 +214,11 @@ protected:
     }
 
     /// Some of a write may have moved the end that an append stream is at.
-    void note_append(const platform::operation& op) noexcept {
+    void note_append(const platform::request& op) noexcept {
         if (file_.append && op.done != 0)
             move_to_append(op);
     }
-    void move_to_append(const platform::operation& op) noexcept;
+    void move_to_append(const platform::request& op) noexcept;
 
     completion::loop& loop_;
     platform::file_handle file_;
@@ -229,12 +232,17 @@ protected:
     int failed_sync_ = 0; // -errno of the first failed sync: no later one reports success
 
 private:
-    bool ask_control(stream_call& call, platform::operation& op) noexcept;
-    io_source& rent_for(const stream_call& call, const platform::operation& op);
+    bool ask_control(stream_call& call, platform::request& op) noexcept;
+    io_source& rent_for(const stream_call& call, const platform::request& op);
     void hand_over(io_source& source) noexcept;
     void begin(io_source& source) noexcept;
     void run_turn(io_source& source) noexcept;
     void finish_call(io_source& source, stream_call& call) noexcept;
+    void finish_failed_call(io_source& source, stream_call& call) noexcept;
+    void end_call(io_source& source, const stream_call& call) noexcept;
+    void one_finished() noexcept {
+        finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
     void give_turns() noexcept;
     void cancel_all() noexcept;
     void cancel_line(operation_gate& gate) noexcept;
@@ -249,6 +257,7 @@ private:
     operation_gate read_gate_; // reads of an unseekable file wait beside its writes
     std::atomic<std::uint32_t> started_{0};
     std::atomic<std::uint32_t> finished_{0};
+    std::atomic<std::uint32_t> cancels_{0}; // on their way to the loop's thread; by any thread
     bool giving_turns_ = false;
     bool orphaned_ = false;        // the stream is gone: its close deletes this
     bool doomed_ = false;          // to be deleted as soon as no turn is being given

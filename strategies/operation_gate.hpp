@@ -38,6 +38,7 @@ public:
         }
         return nullptr;
     }
+    bool has_waiting() const noexcept { return waiting_ != 0; }
     completion::io_source* first() const noexcept { return head_; }
     /// What waits is the parent's too, and not done a second time.
     void forked() noexcept;

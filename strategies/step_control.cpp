@@ -9,16 +9,16 @@ namespace {
 
 constexpr std::uint8_t answered = 100; // the stage after the system was asked
 
-void call_set_length(platform::operation& op) noexcept {
+void call_set_length(platform::request& op) noexcept {
     op.result = platform::set_length_of(*op.file, op.offset);
 }
-void call_lock(platform::operation& op) noexcept {
+void call_lock(platform::request& op) noexcept {
     op.result = platform::lock_range(*op.file, op.offset, op.size);
 }
-void call_unlock(platform::operation& op) noexcept {
+void call_unlock(platform::request& op) noexcept {
     op.result = platform::unlock_range(*op.file, op.offset, op.size);
 }
-void call_close(platform::operation& op) noexcept {
+void call_close(platform::request& op) noexcept {
     op.result = platform::close_file(*op.file, reinterpret_cast<const char*>(op.data));
 }
 
@@ -29,8 +29,8 @@ bool nothing_to_sync(long result) noexcept {
 
 } // namespace
 
-bool file_stream_strategy::ask_control(stream_call& call, platform::operation& op) noexcept {
-    static_cast<platform::request&>(op) = {};
+bool file_stream_strategy::ask_control(stream_call& call, platform::request& op) noexcept {
+    op = {};
     op.file = &file_;
     op.code = platform::opcode::call;
     op.offset = call.argument;
@@ -71,7 +71,7 @@ void file_stream_strategy::stay_within(std::uint64_t length) noexcept {
         position_.store(length, std::memory_order_relaxed);
 }
 
-bool file_stream_strategy::step_control(stream_call& call, platform::operation& op,
+bool file_stream_strategy::step_control(stream_call& call, platform::request& op,
                                         const system_port& port) noexcept {
     if (call.stage != answered) {
         if (!ask_control(call, op))

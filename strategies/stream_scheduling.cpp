@@ -40,7 +40,7 @@ value_task<void> file_stream_strategy::control_async(verb what, std::uint64_t ar
 }
 
 file_stream_strategy::outcome file_stream_strategy::attempt(stream_call& call,
-                                                            platform::operation& op,
+                                                            platform::request& op,
                                                             const std::stop_token& stop) noexcept {
     if (stop.stop_requested()) {
         call.status = -ECANCELED;
@@ -89,11 +89,11 @@ io_source& file_stream_strategy::posted(std::size_t value) {
     return source;
 }
 
-io_source& file_stream_strategy::rent_for(const stream_call& call, const platform::operation& op) {
+io_source& file_stream_strategy::rent_for(const stream_call& call, const platform::request& op) {
     io_source& source = loop_.rent();
     source.own_mode(mode_);
     source.remember(call);
-    static_cast<platform::operation&>(source.operation) = op;
+    static_cast<platform::request&>(source.operation) = op;
     source.operation.file = &file_;
     source.operation.complete = &operation_done;
     source.owner = this;
@@ -102,8 +102,8 @@ io_source& file_stream_strategy::rent_for(const stream_call& call, const platfor
 }
 
 void file_stream_strategy::hand_over(io_source& source) noexcept {
-    started_.fetch_add(1, std::memory_order_relaxed);
-    if (loop_.running_here())
+    expect_user();
+    if (loop_.running_here()) [[likely]]
         return begin(source);
     source.run = &begin_posted;
     loop_.post(source);
@@ -132,7 +132,7 @@ void file_stream_strategy::leave(stream_user& user) noexcept {
     (user.previous != nullptr ? user.previous->next : users_) = user.next;
     if (user.next != nullptr)
         user.next->previous = user.previous;
-    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    one_finished();
 }
 
 // --- turns ---
@@ -145,7 +145,7 @@ void file_stream_strategy::begin(io_source& source) noexcept {
         cancel_all();
     }
     if (call.what == verb::cancel) {
-        finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        cancels_.fetch_sub(1, std::memory_order_release);
         return source.finish(0);
     }
     if (gate_of(call).enter(source, call.shares))
@@ -172,10 +172,12 @@ void file_stream_strategy::run_turn(io_source& source) noexcept {
     }
     if (!close_may_start(source, call))
         return;
+    if (attempted)
+        return loop_.submit(source);
     // Of a loop that has ended only a close is left, and nobody would reap it.
     const auto port =
         loop_.shut_down() ? system_port::blocking(loop_) : system_port::attempting(loop_);
-    if (!attempted && step(call, op, port))
+    if (step(call, op, port))
         return finish_call(source, call);
     loop_.submit(source);
 }
@@ -202,35 +204,40 @@ void file_stream_strategy::operation_done(platform::operation& op) {
 }
 
 void file_stream_strategy::finish_call(io_source& source, stream_call& call) noexcept {
-    operation_gate& gate = gate_of(call);
-    if (source.reason == completion::cancel_reason::forked) [[unlikely]]
-        gate.forked();
-    gate.leave(source, call.shares, call.waits);
-    completion::failure why;
+    if (call.failed()) [[unlikely]]
+        return finish_failed_call(source, call);
     const std::size_t done = call.done;
-    const bool failed = call.failed();
-    if (failed) [[unlikely]] {
-        why = {.code = code_of(call, source.reason),
-               .operation = name_of(call.what),
-               .path = path_,
-               .transferred = done,
-               .exception = {}};
-        if (call.status == -ECANCELED)
-            loop_.counters.cancelled.add(1);
-        else if (source.was_detached())
-            report_lost(why.operation, why.code, call.lost());
-    }
+    end_call(source, call);
+    source.finish(done);
+}
+
+void file_stream_strategy::finish_failed_call(io_source& source, stream_call& call) noexcept {
+    completion::failure why{.code = code_of(call, source.reason),
+                            .operation = name_of(call.what),
+                            .path = path_,
+                            .transferred = call.done,
+                            .exception = {}};
+    if (call.status == -ECANCELED)
+        loop_.counters.cancelled.add(1);
+    else if (source.was_detached())
+        report_lost(why.operation, why.code, call.lost());
+    if (source.reason == completion::cancel_reason::forked)
+        gate_of(call).forked();
+    end_call(source, call);
+    source.finish_failed(std::move(why));
+}
+
+// The last that the strategy does for a call: it may be gone afterwards.
+void file_stream_strategy::end_call(io_source& source, const stream_call& call) noexcept {
+    gate_of(call).leave(source, call.shares, call.waits);
     if (orphaned_ && call.what == verb::close)
         doomed_ = true;
-    if (!giving_turns_)
+    const bool others = gate_.has_waiting() || read_gate_.has_waiting() || closing_ != nullptr;
+    if (others && !giving_turns_) [[unlikely]]
         give_turns();
-    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    if (doomed_ && !giving_turns_)
+    one_finished();
+    if (doomed_ && !giving_turns_) [[unlikely]]
         delete this;
-    if (failed) [[unlikely]]
-        source.finish_failed(std::move(why));
-    else
-        source.finish(done);
 }
 
 void file_stream_strategy::give_turns() noexcept {
@@ -278,9 +285,11 @@ void file_stream_strategy::cancel() {
     if (loop_.running_here())
         return cancel_all();
     const stream_call call{.what = verb::cancel, .cancels_others = true};
-    io_source& source = rent_for(call, platform::operation{});
+    io_source& source = rent_for(call, {});
     const value_task<void> detached(source);
-    hand_over(source);
+    cancels_.fetch_add(1, std::memory_order_relaxed);
+    source.run = &begin_posted;
+    loop_.post(source);
 }
 
 void file_stream_strategy::cancel_all() noexcept {

@@ -2,7 +2,7 @@
 
 namespace sluice::strategies {
 
-bool system_port::perform(platform::operation& op) const noexcept {
+bool system_port::perform(platform::request& op) const noexcept {
     switch (way_) {
     case way::defers:
         return false;

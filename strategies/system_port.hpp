@@ -23,7 +23,7 @@ public:
     }
 
     /// True: finished, op.result is set. False: to be submitted.
-    bool perform(platform::operation& op) const noexcept;
+    bool perform(platform::request& op) const noexcept;
     bool is_blocking() const noexcept { return way_ == way::blocks; }
 
 private:

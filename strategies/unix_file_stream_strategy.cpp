@@ -46,7 +46,7 @@ value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byt
             return finished_now<void>(size);
         }
         stream_call begun = write_call(data);
-        platform::operation op;
+        platform::request op;
         prepare(begun);
         ask(op, platform::opcode::write, begun.data, size, begun.argument);
         begun.stage = asked;
@@ -58,7 +58,7 @@ value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byt
 
 // A write whose first attempt was made already, and did not take all of it.
 value_task<void> unix_file_stream_strategy::go_on_from(long raw, stream_call& call,
-                                                       platform::operation& op,
+                                                       platform::request& op,
                                                        const std::stop_token& stop) {
     if (platform::advance(op, raw, false) == platform::next_step::again ||
         !step(call, op, system_port::attempting(loop_)))
@@ -107,7 +107,7 @@ void unix_file_stream_strategy::take_back_cut(const stream_call& call) noexcept 
         position_.compare_exchange_strong(cut, call.extent, std::memory_order_relaxed);
 }
 
-bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op,
+bool unix_file_stream_strategy::step(stream_call& call, platform::request& op,
                                      const system_port& port) noexcept {
     switch (call.what) {
     case verb::read:
@@ -129,9 +129,9 @@ bool unix_file_stream_strategy::step(stream_call& call, platform::operation& op,
     }
 }
 
-void unix_file_stream_strategy::ask(platform::operation& op, platform::opcode code, std::byte* data,
+void unix_file_stream_strategy::ask(platform::request& op, platform::opcode code, std::byte* data,
                                     std::size_t size, std::uint64_t at) noexcept {
-    static_cast<platform::request&>(op) = {};
+    op = {};
     op.code = code;
     op.file = &file_;
     op.data = data;
@@ -139,7 +139,7 @@ void unix_file_stream_strategy::ask(platform::operation& op, platform::opcode co
     op.offset = at;
 }
 
-bool unix_file_stream_strategy::step_read(stream_call& call, platform::operation& op,
+bool unix_file_stream_strategy::step_read(stream_call& call, platform::request& op,
                                           const system_port& port) noexcept {
     for (;;) {
         if (call.stage == not_asked) {
@@ -167,7 +167,7 @@ bool unix_file_stream_strategy::step_read(stream_call& call, platform::operation
     return true;
 }
 
-bool unix_file_stream_strategy::step_write(stream_call& call, platform::operation& op,
+bool unix_file_stream_strategy::step_write(stream_call& call, platform::request& op,
                                            const system_port& port) noexcept {
     if (call.stage == not_asked) {
         if (call.size == 0)

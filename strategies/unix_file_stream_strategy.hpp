@@ -22,8 +22,7 @@ public:
     void seek_to(std::uint64_t position) override;
 
 protected:
-    bool step(stream_call& call, platform::operation& op,
-              const system_port& port) noexcept override;
+    bool step(stream_call& call, platform::request& op, const system_port& port) noexcept override;
     bool tolerates_overlap() const noexcept override { return true; }
     void prepare(stream_call& call) noexcept override;
     void give_up(stream_call& call) noexcept override;
@@ -40,20 +39,20 @@ protected:
                 .data = const_cast<std::byte*>(data.data()),
                 .size = data.size()};
     }
-    value_task<void> go_on_from(long raw, stream_call& call, platform::operation& op,
+    value_task<void> go_on_from(long raw, stream_call& call, platform::request& op,
                                 const std::stop_token& stop);
     /// Where the system's side of the stream is.
     std::uint64_t system_position() const;
     std::uint64_t system_length() const;
     void require_not_below_append_start(std::uint64_t position) const;
     /// Fills in a transfer at a position; own_position where the file keeps its own.
-    void ask(platform::operation& op, platform::opcode code, std::byte* data, std::size_t size,
+    void ask(platform::request& op, platform::opcode code, std::byte* data, std::size_t size,
              std::uint64_t at) noexcept;
 
 private:
     void take_back_cut(const stream_call& call) noexcept;
-    bool step_read(stream_call& call, platform::operation& op, const system_port& port) noexcept;
-    bool step_write(stream_call& call, platform::operation& op, const system_port& port) noexcept;
+    bool step_read(stream_call& call, platform::request& op, const system_port& port) noexcept;
+    bool step_write(stream_call& call, platform::request& op, const system_port& port) noexcept;
 };
 
 } // namespace sluice::strategies

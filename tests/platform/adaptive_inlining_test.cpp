@@ -36,8 +36,8 @@ BOOST_AUTO_TEST_CASE(the_limit_can_be_set) {
     call(5ms);
     BOOST_TEST(inlining.is_trusted());
     inlining.set_limit(1us);
-    call(3us);
-    call(3us);
+    call(4us);
+    call(4us);
     BOOST_TEST(!allows());
 }
 

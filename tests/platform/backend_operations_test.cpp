@@ -105,7 +105,7 @@ BOOST_DATA_TEST_CASE(a_call_runs_on_a_worker, data::make(all_ways), how) {
     std::thread::id where;
     op.code = opcode::call;
     op.owner = &where;
-    op.call = [](platform::operation& self) noexcept {
+    op.call = [](platform::request& self) noexcept {
         *static_cast<std::thread::id*>(static_cast<test_operation&>(self).owner) =
             std::this_thread::get_id();
         self.result = -EXDEV;

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(no_ring_before_the_first_operation) {
         d.acquire();
         test_operation op;
         op.code = platform::opcode::call;
-        op.call = [](platform::operation& self) noexcept { self.result = 1; };
+        op.call = [](platform::request& self) noexcept { self.result = 1; };
         SLUICE_EXPECT(d.perform(op) == 1);
         return 0;
     });

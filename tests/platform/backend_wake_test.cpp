@@ -80,7 +80,7 @@ BOOST_DATA_TEST_CASE(a_worker_s_completion_ends_the_wait, data::make(all_ways), 
     d->submit(pending);
     test_operation op;
     op.code = opcode::call;
-    op.call = [](platform::operation& self) noexcept { self.result = 7; };
+    op.call = [](platform::request& self) noexcept { self.result = 7; };
     for (int i = 0; i < 300; ++i)
         BOOST_REQUIRE(d.perform(op) == 7);
     d->cancel(pending);
@@ -139,7 +139,7 @@ BOOST_DATA_TEST_CASE(the_handle_tells_of_every_kind_of_completion, data::make(al
 
         static_cast<platform::request&>(op) = {};
         op.code = opcode::call;
-        op.call = [](platform::operation& self) noexcept { self.result = 0; };
+        op.call = [](platform::request& self) noexcept { self.result = 0; };
         d->submit(op);
         d->flush();
         ends_by_the_handle(op);

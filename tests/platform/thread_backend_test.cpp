@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(calls_run_on_a_worker) {
     static std::thread::id where;
     platform::operation call;
     call.code = opcode::call;
-    call.call = [](platform::operation& op) noexcept {
+    call.call = [](platform::request& op) noexcept {
         where = std::this_thread::get_id();
         op.result = 42;
     };

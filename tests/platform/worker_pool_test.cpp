@@ -79,14 +79,14 @@ struct gated : operation {
     gate* at = nullptr;
     explicit gated(gate& g) : at(&g) {
         code = platform::opcode::call;
-        call = [](operation& op) noexcept {
+        call = [](platform::request& op) noexcept {
             static_cast<gated&>(op).at->pass();
             op.result = 7;
         };
     }
 };
 
-operation quick(void (*call)(operation&) noexcept) {
+operation quick(void (*call)(platform::request&) noexcept) {
     operation op;
     op.code = platform::opcode::call;
     op.call = call;
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(an_idle_worker_is_used_again) {
     collector c;
     worker_pool pool(8);
     for (int i = 0; i < 100; ++i) {
-        operation op = quick([](operation& self) noexcept { self.result = 1; });
+        operation op = quick([](platform::request& self) noexcept { self.result = 1; });
         pool.submit(op, c.inbox);
         c.wait_for(1);
         c.done.pop_front();
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(operations_of_several_inboxes) {
     worker_pool pool(2);
     std::array<operation, 64> ops;
     for (std::size_t i = 0; i < ops.size(); ++i) {
-        ops[i] = quick([](operation& self) noexcept { self.result = 1; });
+        ops[i] = quick([](platform::request& self) noexcept { self.result = 1; });
         pool.submit(ops[i], i % 2 == 0 ? a.inbox : b.inbox);
     }
     a.wait_for(32);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(cancel_races_with_the_workers_and_each_operation_ends_once)
     std::array<operation, 16> ops;
     for (std::size_t round = 0; round < rounds; ++round) {
         for (operation& op : ops) {
-            op = quick([](operation& self) noexcept { self.result = 1; });
+            op = quick([](platform::request& self) noexcept { self.result = 1; });
             pool.submit(op, c.inbox);
         }
         std::size_t cancelled = 0;
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(without_any_thread_it_is_performed_here) {
     collector c;
     const fault_script script({{.call = raw_call::thread_start, .error = EAGAIN, .times = 2}});
     worker_pool pool(4);
-    operation op = quick([](operation& self) noexcept { self.result = 1; });
+    operation op = quick([](platform::request& self) noexcept { self.result = 1; });
     for (int i = 0; i < 2; ++i) {
         pool.submit(op, c.inbox);
         BOOST_TEST(!c.inbox.empty());
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(fewer_threads_than_wanted_are_enough) {
     worker_pool pool(4);
     std::array<operation, 32> ops;
     for (operation& op : ops) {
-        op = quick([](operation& self) noexcept { self.result = 1; });
+        op = quick([](platform::request& self) noexcept { self.result = 1; });
         pool.submit(op, c.inbox);
     }
     c.wait_for(ops.size());
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(fewer_threads_than_wanted_are_enough) {
 BOOST_AUTO_TEST_CASE(signals_stay_with_the_program) {
     collector c;
     worker_pool pool(1);
-    operation op = quick([](operation& self) noexcept {
+    operation op = quick([](platform::request& self) noexcept {
         sigset_t blocked;
         ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
         self.result = ::sigismember(&blocked, SIGXFSZ) + ::sigismember(&blocked, SIGTERM);

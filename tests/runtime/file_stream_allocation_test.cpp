@@ -24,6 +24,13 @@ constexpr int warm_up = 200;
 constexpr int rounds = 700;
 constexpr std::size_t steps_of_round = 9;
 
+// A thread that starts takes memory, once: with one worker that is in the warm-up.
+runtime_options one_worker(const stream_way& way) {
+    runtime_options options = options_for(way);
+    options.worker_threads = 1;
+    return options;
+}
+
 struct fixture {
     const temp_folder folder;
     std::string small = pattern_of(512), large = pattern_of(70'000);
@@ -107,7 +114,7 @@ BOOST_AUTO_TEST_CASE(counter_counts) {
 }
 
 BOOST_DATA_TEST_CASE_F(fixture, none_after_warm_up, data::make(all_stream_ways()), way) {
-    stream_driver drive(way);
+    stream_driver drive(way, one_worker(way));
     auto s = drive.open(folder / "file", file_mode::create, file_access::read_write);
     std::size_t allocated = 1;
     if (way.style == calling::synchronous) {
@@ -127,7 +134,7 @@ BOOST_DATA_TEST_CASE_F(fixture, none_after_warm_up, data::make(all_stream_ways()
 BOOST_DATA_TEST_CASE_F(fixture, none_from_outside, data::make(asynchronous_ways()), way) {
     if (way.style != calling::outside)
         return;
-    stream_driver drive(way);
+    stream_driver drive(way, one_worker(way));
     auto s = drive.open(folder / "file", file_mode::create, file_access::read_write);
     std::size_t allocated = 1;
     std::atomic<bool> over{false};
@@ -160,7 +167,7 @@ BOOST_DATA_TEST_CASE_F(fixture, none_from_outside, data::make(asynchronous_ways(
 BOOST_DATA_TEST_CASE_F(fixture, none_for_many_at_once, data::make(asynchronous_ways()), way) {
     if (way.style != calling::callback)
         return;
-    stream_driver drive(way);
+    stream_driver drive(way, one_worker(way));
     auto s = drive.open(folder / "file", file_mode::create, file_access::read_write);
     s.write(large);
     s.flush();

@@ -177,7 +177,9 @@ BOOST_DATA_TEST_CASE_F(fixture, devices, data::make(all_stream_ways()), way) {
     BOOST_TEST(drive.read_text(null, 10) == "");
     BOOST_TEST(drive.close(null).has_value());
     auto zero = drive.open("/dev/zero");
-    BOOST_TEST(drive.read_text(zero, 10'000) == std::string(10'000, '\0'));
+    std::string zeros(10'000, 'x'); // a read may be short, when the kernel has a signal for us
+    BOOST_TEST(drive.read_exactly(zero, bytes_in(zeros)).has_value());
+    BOOST_TEST((zeros == std::string(10'000, '\0')));
     BOOST_TEST(drive.read_byte(zero) == 0);
     BOOST_TEST(drive.close(zero).has_value());
     // create, append and truncate mean nothing to a device, and do no harm.
