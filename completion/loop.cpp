@@ -220,27 +220,6 @@ void loop::arm(timer_node& timer, time_point when) { timers_.arm(timer, when); }
 
 // --- sources ---
 
-void loop::admit(io_source& source) noexcept {
-    ++admitted_;
-    source.admitted = true;
-    source.live_previous_ = nullptr;
-    source.live_next_ = live_;
-    if (live_ != nullptr)
-        live_->live_previous_ = &source;
-    live_ = &source;
-}
-
-void loop::completed(io_source& source) noexcept {
-    if (!source.admitted)
-        return;
-    source.admitted = false;
-    --admitted_;
-    (source.live_previous_ != nullptr ? source.live_previous_->live_next_ : live_) =
-        source.live_next_;
-    if (source.live_next_ != nullptr)
-        source.live_next_->live_previous_ = source.live_previous_;
-}
-
 void loop::post_completion(io_source& source) noexcept {
     source.run = [](ready_node& node, bool) {
         io_source& posted = io_source::of(node);
@@ -248,12 +227,6 @@ void loop::post_completion(io_source& source) noexcept {
         posted.finish(posted.word);
     };
     post(source);
-}
-
-void loop::submit(io_source& source) noexcept {
-    source.operation.started = clock_is_fresh_ ? turn_clock_ : read_clock();
-    source.submitted = true;
-    backend_->submit(source.operation);
 }
 
 } // namespace sluice::completion

@@ -85,12 +85,33 @@ public:
     source_core* rent_core() override { return &rent(); }
     void give_back(io_source& source) noexcept;
     /// The source is admitted: it counts as work until it is completed. The loop's thread.
-    void admit(io_source& source) noexcept;
+    void admit(io_source& source) noexcept {
+        ++admitted_;
+        source.admitted = true;
+        source.live_previous_ = nullptr;
+        source.live_next_ = live_;
+        if (live_ != nullptr)
+            live_->live_previous_ = &source;
+        live_ = &source;
+    }
     /// Hands the source's operation to the backend; operation.complete is called when it is over.
-    void submit(io_source& source) noexcept;
+    void submit(io_source& source) noexcept {
+        source.operation.started = clock_is_fresh_ ? turn_clock_ : read_clock();
+        source.submitted = true;
+        backend_->submit(source.operation);
+    }
     /// Runs a node after the completions that were found together with this one. The loop's thread.
     void run_after_batch(ready_node& node) noexcept;
-    void completed(io_source& source) noexcept;
+    void completed(io_source& source) noexcept {
+        if (!source.admitted)
+            return;
+        source.admitted = false;
+        --admitted_;
+        (source.live_previous_ != nullptr ? source.live_previous_->live_next_ : live_) =
+            source.live_next_;
+        if (source.live_next_ != nullptr)
+            source.live_next_->live_previous_ = source.live_previous_;
+    }
     /// Finishes an admitted source with its `word` in the next turn.
     void post_completion(io_source& source) noexcept;
 

@@ -55,6 +55,8 @@ io_source& loop::rent() {
     } else {
         const std::lock_guard lock(other_threads_);
         ++rented_elsewhere_;
+        if (orphaned_.load(std::memory_order_relaxed)) [[unlikely]]
+            retain(); // as drop_posted did for those that were out then
         if (io_source* source = idle_for_others_; source != nullptr) {
             idle_for_others_ = source->link;
             --idle_for_others_count_;

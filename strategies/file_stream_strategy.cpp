@@ -31,7 +31,7 @@ file_stream_strategy::~file_stream_strategy() {
 
 // --- checks ---
 
-errc file_stream_strategy::objection(const stream_call& call) const noexcept {
+errc file_stream_strategy::find_objection(const stream_call& call) const noexcept {
     if (loop_.forked()) [[unlikely]]
         return errc::forked;
     if (!open_ && call.what != verb::close)

@@ -162,7 +162,13 @@ protected:
         position_.store(from + bytes, std::memory_order_relaxed);
     }
     /// Why a call cannot be made; errc{} when it can.
-    errc objection(const stream_call& call) const noexcept;
+    errc objection(const stream_call& call) const noexcept {
+        const bool allowed = call.what == verb::read    ? file_.readable
+                             : call.what == verb::write ? file_.writable
+                                                        : false;
+        return allowed && open_ && !loop_.forked() ? errc{} : find_objection(call);
+    }
+    errc find_objection(const stream_call& call) const noexcept;
     io_source& refusal(const stream_call& call, error_code code);
     io_source& posted(std::size_t value);
     template <class T>

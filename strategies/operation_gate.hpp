@@ -17,9 +17,28 @@ public:
     }
 
     /// Joins the line. True: it is this call's turn; else next_turn will say so.
-    bool enter(completion::io_source& source, bool shares) noexcept;
+    bool enter(completion::io_source& source, bool shares) noexcept {
+        const bool at_once = open_for(shares);
+        source.link = nullptr;
+        source.back_link = tail_;
+        (tail_ != nullptr ? tail_->link : head_) = &source;
+        tail_ = &source;
+        if (!shares)
+            ++exclusive_;
+        if (!at_once)
+            ++waiting_;
+        return at_once;
+    }
     /// Leaves the line; `waiting`: before its turn came.
-    void leave(completion::io_source& source, bool shares, bool waiting) noexcept;
+    void leave(completion::io_source& source, bool shares, bool waiting) noexcept {
+        (source.back_link != nullptr ? source.back_link->link : head_) = source.link;
+        (source.link != nullptr ? source.link->back_link : tail_) = source.back_link;
+        source.link = source.back_link = nullptr;
+        if (!shares)
+            --exclusive_;
+        if (waiting)
+            --waiting_;
+    }
     /// An exclusive call whose turn it is goes on as one that shares.
     void share_from_now() noexcept { --exclusive_; }
     /// The next call whose turn has come, which then counts as started; null: none.
@@ -41,7 +60,10 @@ public:
     bool has_waiting() const noexcept { return waiting_ != 0; }
     completion::io_source* first() const noexcept { return head_; }
     /// What waits is the parent's too, and not done a second time.
-    void forked() noexcept;
+    void forked() noexcept {
+        for (completion::io_source* s = head_; s != nullptr; s = s->link)
+            s->reason = completion::cancel_reason::forked;
+    }
 
 private:
     completion::io_source* head_ = nullptr;

@@ -188,7 +188,7 @@ void file_stream_strategy::operation_done(platform::operation& op) {
     auto& call = source.memo<stream_call>();
     static constexpr operation_path paths[] = {operation_path::worker, operation_path::ring,
                                                operation_path::worker, operation_path::fallback};
-    strategy.loop_.count(paths[static_cast<std::size_t>(op.path)], op.done);
+    strategy.loop_.counters.finished(paths[static_cast<std::size_t>(op.path)], op.done, true);
     const auto port = source.reason == completion::cancel_reason::none
                           ? system_port::attempting(strategy.loop_)
                           : system_port::deferred(strategy.loop_);

@@ -10,17 +10,11 @@ namespace sluice::strategies {
 
 class system_port {
 public:
-    static system_port blocking(completion::loop& loop) noexcept { return {loop, way::blocks, {}}; }
-    static system_port deferred(completion::loop& loop) noexcept { return {loop, way::defers, {}}; }
+    static system_port blocking(completion::loop& loop) noexcept { return {loop, way::blocks}; }
+    static system_port deferred(completion::loop& loop) noexcept { return {loop, way::defers}; }
     /// An attempt within what is left of the loop's budget; off the loop's thread there is no
     /// budget.
-    static system_port attempting(completion::loop& loop) noexcept {
-        if (!loop.running_here())
-            return {loop, way::attempts, {~std::size_t{0}, loop.options().may_block_inline()}};
-        if (!loop.inline_allowed())
-            return deferred(loop);
-        return {loop, way::attempts, {loop.bytes_left(), loop.options().may_block_inline()}};
-    }
+    static system_port attempting(completion::loop& loop) noexcept { return {loop, way::attempts}; }
 
     /// True: finished, op.result is set. False: to be submitted.
     bool perform(platform::request& op) const noexcept;
@@ -28,12 +22,11 @@ public:
 
 private:
     enum class way : std::uint8_t { blocks, attempts, defers };
-    system_port(completion::loop& loop, way how, platform::inline_limits limits) noexcept
-        : loop_(loop), way_(how), limits_(limits) {}
+    system_port(completion::loop& loop, way how) noexcept : loop_(loop), way_(how) {}
+    bool attempt(platform::request& r) const noexcept;
 
     completion::loop& loop_;
     way way_;
-    platform::inline_limits limits_;
 };
 
 /// The path that a request finished by try_now has taken.

@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(result_is_converted_to_the_type_of_the_source) {
 }
 
 BOOST_AUTO_TEST_CASE(empty_executor_is_refused) {
-    BOOST_CHECK_THROW(completion_source<int>(boost::asio::any_io_executor()),
+    BOOST_CHECK_THROW(completion_source<int>{boost::asio::any_io_executor()},
                       std::invalid_argument);
 }
 

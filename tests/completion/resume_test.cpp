@@ -33,8 +33,8 @@ struct resume_fixture {
     /// Whether a continuation ran inside set_result, called on the runtime.
     bool runs_inside(value_task<int>&& ticket) {
         bool inside = false;
+        bool called = false; // queued, it is set later in the run
         on_runtime([&] {
-            bool called = false;
             std::move(ticket).on_completed([&](error_code, int) { called = true; });
             source.set_result(1);
             inside = called;

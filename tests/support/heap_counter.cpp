@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <new>
 
 namespace {
 
@@ -18,21 +17,24 @@ void count() noexcept { allocations.fetch_add(1, std::memory_order_relaxed); }
 namespace sluice::test {
 
 std::size_t heap_allocations() noexcept { return allocations.load(std::memory_order_relaxed); }
-bool malloc_is_counted() noexcept { return !sanitizer_owns_the_heap; }
 
 } // namespace sluice::test
 
+// Every form of operator new ends in one of these.
 #if SLUICE_SANITIZER_OWNS_THE_HEAP
 
+extern "C" int __sanitizer_install_malloc_and_free_hooks(
+    void (*after_malloc)(const volatile void* memory, std::size_t size),
+    void (*before_free)(const volatile void* memory));
+
 namespace {
-void count_new() noexcept { count(); }
+void after_malloc(const volatile void*, std::size_t) { count(); }
+void before_free(const volatile void*) {}
+[[maybe_unused]] const int installed =
+    __sanitizer_install_malloc_and_free_hooks(&after_malloc, &before_free);
 } // namespace
 
 #else
-
-namespace {
-void count_new() noexcept {} // malloc does
-} // namespace
 
 // The C library's own, by the names that it keeps for those who replace them.
 extern "C" {
@@ -69,28 +71,3 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexc
 }
 
 #endif
-
-namespace {
-
-void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) {
-    count_new();
-    const std::size_t whole = (size + alignment - 1) / alignment * alignment;
-    void* memory = alignment <= alignof(std::max_align_t)
-                       ? std::malloc(size == 0 ? 1 : size)
-                       : std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
-    if (memory == nullptr)
-        throw std::bad_alloc();
-    return memory;
-}
-
-} // namespace
-
-// The other forms call these.
-void* operator new(std::size_t size) { return allocate(size); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    return allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }

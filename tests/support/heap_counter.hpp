@@ -1,5 +1,5 @@
-// Counts allocations of all threads: the global operator new and, where no sanitizer has them, the
-// malloc family. Naming it replaces them in the whole program.
+// Counts allocations of all threads: the malloc family, in which every operator new ends. Naming it
+// replaces it in the whole program, or hooks into the sanitizer that has.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,5 @@ namespace sluice::test {
 
 /// Since the program started.
 std::size_t heap_allocations() noexcept;
-/// Whether a bare malloc counts too.
-bool malloc_is_counted() noexcept;
 
 } // namespace sluice::test
