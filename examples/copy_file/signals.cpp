@@ -1,6 +1,7 @@
 #include "signals.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -39,7 +40,8 @@ std::stop_token stop_on_signals(void (*clean_up)() noexcept) {
         }
         received = signal;
         stop.request_stop();
-        ::sigtimedwait(&signals, nullptr, &patience);
+        while (::sigtimedwait(&signals, nullptr, &patience) < 0 && errno == EINTR) {
+        }
         clean_up();
         std::fputs("copy_file: interrupted, nothing was copied\n", stderr);
         ::_exit(128 + signal);

@@ -32,9 +32,9 @@ std::filesystem::path follow_links(std::filesystem::path path) {
     refuse(ELOOP, "open", path);
 }
 
-// What is to be removed, also by another thread.
+// What is to be removed, also by another thread: never destroyed, it may come while main returns.
 std::mutex leftover_mutex;
-std::string leftover; // guarded by it
+std::string& leftover = *new std::string; // guarded by it
 
 constexpr std::filesystem::perms permissions_of(const struct stat& file) noexcept {
     return static_cast<std::filesystem::perms>(file.st_mode & 0777);
