@@ -34,6 +34,11 @@ void require_minimum(std::size_t minimum, std::size_t size) {
     if (minimum > size)
         throw std::out_of_range("read_at_least: minimum is larger than the buffer");
 }
+// Where nothing is needed, nothing is read.
+std::span<std::byte> wanted(std::span<std::byte> buffer, std::size_t minimum) {
+    require_minimum(minimum, buffer.size());
+    return minimum == 0 ? buffer.first(0) : buffer;
+}
 
 } // namespace
 
@@ -64,10 +69,10 @@ value_task<std::size_t> file_stream::read_async(std::span<std::byte> buffer, std
 value_task<std::size_t> file_stream::read_at_least_async(std::span<std::byte> buffer,
                                                          std::size_t minimum,
                                                          std::stop_token stop) {
-    require_minimum(minimum, buffer.size());
+    const std::span<std::byte> place = wanted(buffer, minimum);
     if (strategy_ == nullptr)
         return closed_task<std::size_t>("read");
-    return strategy_->read_at_least_async(buffer, minimum, stop);
+    return strategy_->read_at_least_async(place, minimum, stop);
 }
 
 value_task<void> file_stream::read_exactly_async(std::span<std::byte> buffer,
@@ -130,8 +135,8 @@ value_task<void> file_stream::close_async() {
 std::size_t file_stream::read(std::span<std::byte> buffer) { return opened("read").read(buffer); }
 
 std::size_t file_stream::read_at_least(std::span<std::byte> buffer, std::size_t minimum) {
-    require_minimum(minimum, buffer.size());
-    return opened("read").read_at_least(buffer, minimum);
+    const std::span<std::byte> place = wanted(buffer, minimum);
+    return opened("read").read_at_least(place, minimum);
 }
 
 void file_stream::read_exactly(std::span<std::byte> buffer) {

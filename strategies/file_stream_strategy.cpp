@@ -176,8 +176,9 @@ std::uint64_t file_stream_strategy::seek(std::int64_t offset, seek_origin origin
 int file_stream_strategy::native_handle() {
     require(open_, errc::closed, "native_handle");
     require_at_rest("native_handle");
-    if (pending_bytes() != 0)
-        control(verb::flush);
+    // What is pending goes to the file, and what was read ahead is given back: whoever gets the
+    // descriptor may write with it.
+    control(verb::flush);
     if (file_.seekable && !file_.append)
         platform::set_own_position_of(
             file_, position()); // refused by some pseudo files, which is tolerated

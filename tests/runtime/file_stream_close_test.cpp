@@ -30,7 +30,7 @@ struct fixture {
 bool another_can_lock(const std::string& path, short type, off_t at, off_t size) {
     const auto child = run_in_child([&] {
         const int file = ::open(path.c_str(), type == F_WRLCK ? O_RDWR : O_RDONLY);
-        struct ::flock range {};
+        struct ::flock range{};
         range.l_type = type;
         range.l_start = at;
         range.l_len = size;
@@ -175,6 +175,17 @@ BOOST_DATA_TEST_CASE_F(fixture, native_handle_flushes, data::make(all_stream_way
     BOOST_TEST(drive.read_text(s, 2) == "cd");
 }
 
+BOOST_DATA_TEST_CASE_F(fixture, native_handle_gives_back_what_was_read_ahead,
+                       data::make(all_stream_ways()), way) {
+    stream_driver drive(way);
+    auto s = make(drive);
+    BOOST_TEST(drive.write(s, "abcdefgh").has_value());
+    s.position(0);
+    BOOST_TEST(drive.read_text(s, 2) == "ab");
+    BOOST_REQUIRE(pwrite(s.native_handle(), "CD", 2, 2) == 2);
+    BOOST_TEST(drive.read_text(s, 3) == "CDe");
+}
+
 BOOST_DATA_TEST_CASE_F(fixture, released_and_adopted, data::make(all_stream_ways()), way) {
     stream_driver drive(way);
     auto s = make(drive);
@@ -252,8 +263,8 @@ BOOST_DATA_TEST_CASE_F(fixture, ranges_of_readers, data::make(some_stream_ways()
     BOOST_TEST(!another_can_lock(path, F_WRLCK, 4, 5));
     const auto child = run_in_child([&] {
         io_runtime runtime;
-        auto theirs = file_stream::open(runtime.get_executor(), path,
-                                        {.access = file_access::read_write});
+        auto theirs =
+            file_stream::open(runtime.get_executor(), path, {.access = file_access::read_write});
         return error_of([&] { theirs.lock(0, 5); }) == errno_code(EAGAIN) ? 0 : 1;
     });
     BOOST_TEST(child.exit_code == 0);

@@ -127,6 +127,8 @@ BOOST_DATA_TEST_CASE_F(fixture, at_least, data::make(all_stream_ways()), way) {
     stream_driver drive(way);
     auto s = drive.open(file("0123456789"));
     std::string buffer(8, '.');
+    BOOST_TEST(drive.read_at_least(s, bytes_in(buffer), 0).value() == 0u); // nothing is needed
+    BOOST_TEST(s.position() == 0u);
     BOOST_TEST(drive.read_at_least(s, bytes_in(buffer), 2).value() == 8u);
     BOOST_TEST(buffer == "01234567");
     BOOST_TEST(drive.read_at_least(s, bytes_in(buffer), 2).value() == 2u);
