@@ -10,9 +10,10 @@ namespace sluice::platform::uring {
 /// The time from now to `until`; false when it has passed.
 template <class Timespec>
 bool time_left(std::chrono::steady_clock::time_point until, Timespec& left) noexcept {
-    const auto rest = until - std::chrono::steady_clock::now();
-    if (rest <= std::chrono::steady_clock::duration::zero())
+    const auto now = std::chrono::steady_clock::now();
+    if (until <= now) // compared, because the difference from the earliest time overflows
         return false;
+    const auto rest = until - now;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(rest);
     left.tv_sec = seconds.count();
     left.tv_nsec = std::chrono::nanoseconds(rest - seconds).count();

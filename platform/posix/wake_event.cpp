@@ -54,7 +54,8 @@ void wake_event::wait_for_signal(clock::time_point until) noexcept {
     timespec timeout{};
     const bool for_ever = until == clock::time_point::max();
     if (!for_ever) {
-        const nanoseconds left = std::max<nanoseconds>(until - clock::now(), nanoseconds::zero());
+        const clock::time_point now = clock::now();
+        const nanoseconds left = until > now ? until - now : nanoseconds::zero();
         timeout.tv_sec = left.count() / 1'000'000'000;
         timeout.tv_nsec = left.count() % 1'000'000'000;
     }
