@@ -3,7 +3,6 @@
 #include <sluice/platform/error.hpp>
 #include <sluice/platform/posix/system_calls.hpp>
 
-#include <algorithm>
 
 namespace sluice::platform {
 
