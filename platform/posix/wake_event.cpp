@@ -3,7 +3,6 @@
 #include <sluice/platform/error.hpp>
 #include <sluice/platform/posix/system_calls.hpp>
 
-
 namespace sluice::platform {
 
 wake_event::wake_event() : descriptor_(static_cast<int>(sys::event_new())) {
@@ -11,9 +10,7 @@ wake_event::wake_event() : descriptor_(static_cast<int>(sys::event_new())) {
         throw file_error(system_error_from(descriptor_), "eventfd", nullptr);
 }
 
-wake_event::~wake_event() {
-    sys::close(descriptor_);
-}
+wake_event::~wake_event() { sys::close(descriptor_); }
 
 void wake_event::notify() noexcept {
     // Taking the flag lets one of many notifiers write.
