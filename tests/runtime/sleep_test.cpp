@@ -150,7 +150,6 @@ BOOST_AUTO_TEST_CASE(deadline_ends_a_sleep_as_timed_out) {
 }
 
 BOOST_AUTO_TEST_CASE(sleep_beyond_the_end_of_time_does_not_end) {
-    error_code seen;
     std::stop_source stop;
     auto ticket = sleep_for(executor, std::chrono::hours::max(), stop.get_token());
     runtime.poll();
@@ -204,7 +203,7 @@ BOOST_AUTO_TEST_CASE(many_sleeps_some_cancelled) {
 
 BOOST_AUTO_TEST_CASE(sleep_needs_an_executor_with_timers) {
     boost::asio::io_context context;
-    BOOST_CHECK_THROW(sleep_for(context.get_executor(), 1s), std::invalid_argument);
+    BOOST_CHECK_THROW((void)sleep_for(context.get_executor(), 1s), std::invalid_argument);
 }
 
 BOOST_AUTO_TEST_CASE(type_erased_executor_will_do) {
