@@ -175,4 +175,9 @@ unsigned worker_pool::thread_count() const noexcept {
     return static_cast<unsigned>(state_->threads.size());
 }
 
+unsigned worker_pool::idle_count() const noexcept {
+    const std::lock_guard lock(state_->mutex);
+    return static_cast<unsigned>(state_->idle);
+}
+
 } // namespace sluice::platform

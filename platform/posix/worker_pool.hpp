@@ -36,6 +36,7 @@ public:
 
     unsigned thread_limit() const noexcept { return limit_; }
     unsigned thread_count() const noexcept; ///< threads running now
+    unsigned idle_count() const noexcept;   ///< those of them that wait for an operation
 
 private:
     struct state;
