@@ -65,13 +65,12 @@ struct callback {
     }
 
     static void start(value_task<T>& task, Handler handler) {
-        using kind = typename value_task<T>::kind;
-        if (task.kind_ == kind::empty)
+        if (task.held_ == holding::nothing)
             value_task<T>::used_up();
-        if (task.kind_ == kind::ticket) {
+        if (task.held_ >= holding::ticket) {
             source_core& core = *task.core_;
             attach(core, task.version_, std::move(handler));
-            task.kind_ = kind::empty;
+            task.held_ = holding::nothing;
             return;
         }
         resume_queue* queue = task.queue_;
@@ -90,8 +89,8 @@ struct callback {
     static void attach(source_core& core, std::uint32_t version, Handler&& handler) {
         core.check_awaitable(version);
         store(core, std::move(handler));
-        bool registered = false;
-        if (!core.register_waiter(version, &run, nullptr, registered))
+        holding held = holding::ticket;
+        if (!core.register_waiter(version, &run, nullptr, core.home(), held))
             core.post_done();
     }
 

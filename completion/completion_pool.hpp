@@ -7,7 +7,6 @@
 
 #include <sluice/completion/completion_source.hpp>
 
-#include <cassert>
 #include <cstdint>
 #include <mutex>
 
@@ -39,100 +38,137 @@ public:
     /// A source at a new version, with the pool's settings. It gives itself back when its handle is
     /// destroyed.
     pooled_source rent() {
-        if (queue_.queue().alone_here()) [[likely]] {
-            if (own_.first == nullptr) [[unlikely]]
-                take_over_shared();
-            return pooled_source(take_from(own_), *this, false);
-        }
-        const std::lock_guard lock(mutex_);
-        return pooled_source(take_from(shared_), *this, true);
+        if (queue_.queue().alone_here()) [[likely]]
+            return pooled_source(take_from(own_));
+        return pooled_source(take_from_shared());
     }
 
-    /// While nobody rents or gives back; else approximate.
+    /// While nobody rents or gives back.
     completion_pool_statistics statistics() const {
         const std::lock_guard lock(mutex_);
-        return {own_.rented + shared_.rented, own_.returned + shared_.returned,
-                own_.idle + shared_.idle};
+        const std::uint64_t rented = own_.rented + shared_.rented;
+        const std::size_t idle = count(own_) + count(shared_);
+        return {rented, rented - (made_ - idle - gone_), idle};
     }
 
     /// A completion source that belongs to the pool.
     class pooled_source : public source_handle<T> {
     public:
-        pooled_source(pooled_source&& other) noexcept
-            : source_handle<T>(std::move(other)), pool_(other.pool_), shared_(other.shared_) {}
+        pooled_source(pooled_source&&) noexcept = default;
         pooled_source& operator=(pooled_source&& other) noexcept {
             std::swap(this->core_, other.core_);
-            std::swap(pool_, other.pool_);
-            std::swap(shared_, other.shared_);
             return *this;
         }
         ~pooled_source() {
             if (this->core_ == nullptr)
                 return;
-            if (this->let_go()) [[likely]]
-                pool_->give_back(*this->core_, shared_);
-            else
-                pool_->left_to_ticket();
+            completion::typed_core<T>& core = *this->core_;
+            auto& pool = *static_cast<completion_pool*>(core.keeper);
+            if (core.ended_plainly() && pool.queue_.queue().alone_here()) [[likely]] {
+                core.renew_plainly();
+                put_into(pool.own_, core);
+            } else {
+                give_back_carefully(pool);
+            }
         }
         pooled_source* operator->() noexcept { return this; }
 
     private:
         friend completion_pool;
-        pooled_source(completion::typed_core<T>& core, completion_pool& pool, bool shared) noexcept
-            : source_handle<T>(&core), pool_(&pool), shared_(shared) {}
-
-        completion_pool* pool_;
-        bool shared_; ///< out of the list of all threads, and goes back there
+        [[gnu::noinline]] void give_back_carefully(completion_pool& pool) noexcept {
+            completion::typed_core<T>& core = *this->core_;
+            if (this->let_go(core))
+                pool.give_back(core);
+            else
+                pool.left_to_ticket(core);
+        }
+        explicit pooled_source(completion::typed_core<T>& core) noexcept
+            : source_handle<T>(&core) {}
     };
 
 private:
+    using place = completion::source_core::place;
     struct list {
         completion::typed_core<T>* first = nullptr;
-        std::size_t idle = 0;
         std::uint64_t rented = 0;
-        std::uint64_t returned = 0;
     };
 
     completion::typed_core<T>& take_from(list& from) {
         ++from.rented;
         completion::typed_core<T>* core = from.first;
         if (core == nullptr) [[unlikely]]
-            return completion::new_public_core<T>(queue_.queue(), mode_);
-        from.first = core->next_free;
-        --from.idle;
+            return find_or_make();
+        from.first = core->next_free();
         return *core;
+    }
+    [[gnu::noinline, gnu::cold]] completion::typed_core<T>& take_from_shared() {
+        {
+            const std::lock_guard lock(mutex_);
+            ++shared_.rented;
+            if (completion::typed_core<T>* core = shared_.first; core != nullptr) {
+                shared_.first = core->next_free();
+                core->goes_to(place::shared);
+                return *core;
+            }
+        }
+        return make(place::shared);
     }
     // What the executor's thread rented and others gave back, so that neither list runs dry for
     // ever.
-    void take_over_shared() noexcept {
-        const std::lock_guard lock(mutex_);
-        own_.first = std::exchange(shared_.first, nullptr);
-        own_.idle = std::exchange(shared_.idle, 0);
-    }
-    void give_back(completion::typed_core<T>& core, bool to_shared) noexcept {
-        core.own_mode(mode_);
-        if (!to_shared && queue_.queue().alone_here()) [[likely]] {
-            put_into(own_, core);
-        } else {
+    [[gnu::noinline, gnu::cold]] completion::typed_core<T>& find_or_make() {
+        {
             const std::lock_guard lock(mutex_);
-            put_into(shared_, core);
+            own_.first = std::exchange(shared_.first, nullptr);
         }
+        for (auto* core = own_.first; core != nullptr; core = core->next_free())
+            core->goes_to(place::own);
+        if (own_.first == nullptr)
+            return make(place::own);
+        return *std::exchange(own_.first, own_.first->next_free());
     }
-    void left_to_ticket() noexcept {
+    completion::typed_core<T>& make(place kept_in) {
+        completion::typed_core<T>& core = completion::new_public_core<T>(queue_.queue(), mode_);
+        core.keeper = this;
         const std::lock_guard lock(mutex_);
-        ++shared_.returned;
+        ++made_;
+        core.goes_to(kept_ < bound_ ? kept_in : place::slab);
+        kept_ += core.goes_to() != place::slab ? 1 : 0;
+        return core;
     }
-    void put_into(list& to, completion::typed_core<T>& core) noexcept {
-        ++to.returned;
-        if (to.idle >= bound_) [[unlikely]]
-            return completion::core_slab<T>::put(core);
-        core.next_free = to.first;
+
+    void give_back(completion::typed_core<T>& core) noexcept {
+        core.forget_choice(mode_);
+        if (core.goes_to() == place::own && queue_.queue().alone_here())
+            put_into(own_, core);
+        else
+            give_back_to_others(core);
+    }
+    [[gnu::noinline, gnu::cold]] void
+    give_back_to_others(completion::typed_core<T>& core) noexcept {
+        const std::lock_guard lock(mutex_);
+        if (core.goes_to() != place::slab)
+            return put_into(shared_, core);
+        ++gone_;
+        completion::core_slab<T>::put(core);
+    }
+    [[gnu::noinline, gnu::cold]] void left_to_ticket(completion::typed_core<T>& core) noexcept {
+        const std::lock_guard lock(mutex_);
+        ++gone_;
+        kept_ -= core.goes_to() != place::slab ? 1 : 0;
+    }
+    static void put_into(list& to, completion::typed_core<T>& core) noexcept {
+        core.next_free(to.first);
         to.first = &core;
-        ++to.idle;
+    }
+    static std::size_t count(const list& cores) noexcept {
+        std::size_t idle = 0;
+        for (const auto* core = cores.first; core != nullptr; core = core->next_free())
+            ++idle;
+        return idle;
     }
     static void empty(list& cores) noexcept {
         while (completion::typed_core<T>* core = cores.first) {
-            cores.first = core->next_free;
+            cores.first = core->next_free();
             completion::core_slab<T>::put(*core);
         }
     }
@@ -142,7 +178,10 @@ private:
     std::size_t bound_;
     list own_; // of the thread that runs the executor
     mutable std::mutex mutex_;
-    list shared_; // of all others
+    list shared_;            // of all others
+    std::uint64_t made_ = 0; // cores, so far
+    std::uint64_t gone_ = 0; // of these, that do not come back
+    std::size_t kept_ = 0;   // cores that go back into the pool, `bound_` at most
 };
 
 } // namespace sluice

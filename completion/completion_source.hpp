@@ -23,7 +23,7 @@ void end_public_source(source_core& core, cancel_reason reason) noexcept;
 
 template <class T>
 typed_core<T>& new_public_core(resume_queue& home, resume_mode mode) {
-    typed_core<T>& core = *core_slab<T>::take(public_verbs<T>());
+    typed_core<T>& core = *core_slab<T>::take(public_verbs<T>(), &home);
     core.become(public_verbs<T>());
     core.set_home(&home);
     core.own_mode(mode);
@@ -57,8 +57,8 @@ public:
 
     /// A ticket on the present version; one of them may be used.
     value_task<T> task() noexcept {
-        core_->issue();
-        return value_task<T>(*core_);
+        completion::typed_core<T>& core = *core_;
+        return value_task<T>(core, core.issue());
     }
 
     /// Completes; throws invalid_operation when that happened already since the last reset.
@@ -83,6 +83,17 @@ public:
     bool try_set_result(Value&&... value) {
         using claim = completion::source_core::claim;
         completion::typed_core<T>& core = *core_;
+        if constexpr (completion::travels_in_word<T> &&
+                      (std::is_void_v<T> ||
+                       std::is_nothrow_constructible_v<completion::known_value<T>, Value&&...>)) {
+            auto known = completion::known_value<T>(std::forward<Value>(value)...);
+            const claim won = core.try_claim();
+            if (won == claim::refused) [[unlikely]]
+                return false;
+            core.emplace_known(std::move(known));
+            core.publish(won, true);
+            return true;
+        }
         const claim won = core.try_claim();
         if (won == claim::refused) [[unlikely]]
             return false;
@@ -96,7 +107,7 @@ public:
                 core.fail({.code = {}, .path = {}, .exception = std::current_exception()});
             }
         }
-        core.publish(won);
+        core.publish(won, false);
         return true;
     }
     bool try_set_error(error_code code) {
@@ -109,17 +120,15 @@ public:
     /// Ready for the next operation: a new version, this source's own settings. Older tickets are
     /// stale from here on. Throws invalid_operation while somebody waits.
     void reset() {
-        using core = completion::source_core;
-        const std::uint64_t seen = core_->state();
-        if ((seen & (core::waiting | core::consumed)) == core::waiting)
+        if (core_->has_waiter()) [[unlikely]]
             throw invalid_operation("completion source reset while somebody waits for it");
-        discard_untaken(seen);
+        discard_untaken(core_->look());
         core_->renew();
     }
 
     std::uint32_t version() const noexcept { return core_->version(); }
     resume_mode mode() const noexcept { return core_->own_mode(); }
-    void mode(resume_mode mode) noexcept { core_->own_mode(mode); }
+    void mode(resume_mode mode) noexcept { core_->choose_mode(mode); }
 
 protected:
     explicit source_handle(completion::typed_core<T>* core) noexcept : core_(core) {}
@@ -128,27 +137,30 @@ protected:
 
     /// The holder goes away: whoever has the ticket gets the result, or errc::abandoned when there
     /// is none. True: the core is free, at a new version.
-    bool let_go() noexcept {
-        if (core_->ticket_is_out()) [[unlikely]] {
-            try_set_error(make_error_code(errc::abandoned));
-            if (core_->leave_to_consumer())
-                return false;
-        } else {
-            discard_untaken(core_->state());
-        }
-        core_->renew();
+    bool let_go(completion::typed_core<T>& core) noexcept {
+        if (!core.was_consumed() && !let_go_unconsumed()) [[unlikely]]
+            return false;
+        core.renew();
         return true;
     }
 
     completion::typed_core<T>* core_;
 
 private:
+    [[gnu::noinline, gnu::cold]] bool let_go_unconsumed() noexcept {
+        if (!core_->ticket_is_out()) {
+            discard_untaken(core_->look());
+            return true;
+        }
+        try_set_error(make_error_code(errc::abandoned));
+        return !core_->leave_to_consumer();
+    }
     bool try_fail(completion::failure why) {
         const auto won = core_->try_claim();
         if (won == completion::source_core::claim::refused)
             return false;
         core_->fail(std::move(why));
-        core_->publish(won);
+        core_->publish(won, false);
         return true;
     }
     void discard_untaken(std::uint64_t seen) noexcept {
@@ -178,7 +190,7 @@ public:
         return *this;
     }
     ~completion_source() {
-        if (this->core_ != nullptr && this->let_go())
+        if (this->core_ != nullptr && this->let_go(*this->core_))
             completion::core_slab<T>::put(*this->core_);
     }
 

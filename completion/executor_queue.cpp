@@ -16,7 +16,8 @@ namespace {
 // decides how many of them run at once; so there is no list here.
 class executor_queue final : public resume_queue {
 public:
-    explicit executor_queue(const boost::asio::any_io_executor& executor) : executor_(executor) {}
+    explicit executor_queue(const boost::asio::any_io_executor& executor)
+        : resume_queue(runners::several), executor_(executor) {}
 
     bool has_timers() const noexcept override { return false; }
     void arm(timer_node&, time_point) override { throw std::logic_error("no timers here"); }
@@ -58,7 +59,7 @@ private:
             queue_->release();
         }
         void operator()() {
-            const running_scope here(*queue_, runners::several);
+            const running_scope here(*queue_);
             ready_node& node = *std::exchange(node_, nullptr);
             node.run(node, true);
         }

@@ -6,7 +6,8 @@
 namespace sluice::completion {
 
 loop::loop(const loop_options& options)
-    : options_(options), backend_(platform::make_backend(options.backend)),
+    : resume_queue(runners::one), options_(options),
+      backend_(platform::make_backend(options.backend)),
       fork_generation_(current_fork_generation()) {
     set_budget(options.budget);
     count_forks();
@@ -19,7 +20,7 @@ loop::run_scope::run_scope(loop& running, waiting_rule rule)
         throw boost::system::system_error(make_error_code(errc::forked));
     if (loop_.running_.exchange(true, std::memory_order_acquire))
         throw invalid_operation("this runtime is being run already: one thread at a time");
-    scope_.emplace(loop_, runners::one);
+    scope_.emplace(loop_);
     loop_.backend_->acquire(exclusive_);
     loop_.take_posted(); // before anything that is posted from here
 }

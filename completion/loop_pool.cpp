@@ -119,7 +119,7 @@ void loop::end_operations() noexcept {
     if (forked())
         backend_->forget_after_fork();
     {
-        const running_scope here(*this, runners::one);
+        const running_scope here(*this);
         if (!forked()) {
             backend_->acquire(true);
             for (io_source *source = live_, *next = nullptr; source != nullptr; source = next) {
@@ -151,7 +151,7 @@ void loop::let_go_of(ready_node* first) noexcept {
 
 void loop::drop_posted() noexcept {
     {
-        const running_scope here(*this, runners::one);
+        const running_scope here(*this);
         do {
             take_posted();
             ready_node* const batch = std::exchange(batch_head_, nullptr);

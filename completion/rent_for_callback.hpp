@@ -16,7 +16,7 @@ typed_core<T>& standalone_core() {
         [](source_core&, cancel_reason) noexcept {},
         [](source_core& core) noexcept { result_traits<T>::discard(core); },
     };
-    typed_core<T>& core = *core_slab<T>::take(kind);
+    typed_core<T>& core = *core_slab<T>::take(kind, nullptr);
     core.become(kind);
     core.set_home(nullptr);
     core.set_owned(false);

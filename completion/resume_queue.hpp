@@ -6,8 +6,7 @@
 #pragma once
 
 #include <sluice/completion/timer_node.hpp>
-#include <sluice/platform/relaxed.hpp>
-
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,43 +30,68 @@ struct inline_budget_limits {
 
 class resume_queue {
 public:
-    resume_queue() = default;
+    enum class runners : std::uint8_t { one, several };
+
+    /// `at_once`: how many threads may run it at the same time.
+    explicit resume_queue(runners at_once) noexcept : runs_alone_(at_once == runners::one) {}
     resume_queue(const resume_queue&) = delete;
     resume_queue& operator=(const resume_queue&) = delete;
 
     /// Whether this thread is running this queue at the moment.
     bool running_here() const noexcept { return current_ == this; }
     /// The same, and no other thread can be running it.
-    bool alone_here() const noexcept { return alone_ == this; }
+    bool alone_here() const noexcept { return alone_here(this); }
+    static bool alone_here(const resume_queue* queue) noexcept { return alone_ == queue; }
+    /// Whether it is run by one thread at a time: running_here() and alone_here() are the same.
+    bool runs_alone() const noexcept { return runs_alone_; }
     static resume_queue* current() noexcept { return current_; }
 
     /// Runs the node later, on the thread that runs this queue. Any thread.
     void post(ready_node& node) noexcept {
-        if (alone_here()) {
-            node.next = nullptr;
-            (ready_head_ != nullptr ? ready_tail_->next : ready_head_) = &node;
-            ready_tail_ = &node;
-        } else {
+        if (alone_here())
+            post_here(node);
+        else
             post_from_elsewhere(node);
-        }
+    }
+    /// The same where alone_here().
+    void post_here(ready_node& node) noexcept {
+        node.next = nullptr;
+        (ready_head_ != nullptr ? ready_tail_->next : ready_head_) = &node;
+        ready_tail_ = &node;
     }
 
     /// Counts one synchronous or inline completion of `bytes`. False: this one has to be posted,
     /// and the counter starts again; so a stream that is always ready starves nobody, and the stack
     /// stays bounded.
     bool spend(std::size_t bytes) noexcept {
-        const std::int64_t left = bytes_left_ - static_cast<std::int64_t>(bytes);
-        const std::int32_t completions = completions_left_ - 1;
-        bytes_left_ = left;
-        completions_left_ = completions;
+        const std::int64_t left = load(bytes_left_) - static_cast<std::int64_t>(bytes);
+        const std::int32_t completions = load(completions_left_) - 1;
+        store(bytes_left_, left);
+        store(completions_left_, completions);
         if (completions > 0 && left > 0) [[likely]]
+            return true;
+        refill();
+        return false;
+    }
+    /// The same for one that copied nothing.
+    bool spend_one() noexcept {
+        const std::int32_t completions = load(completions_left_) - 1;
+        store(completions_left_, completions);
+        if (completions > 0) [[likely]]
+            return true;
+        refill();
+        return false;
+    }
+    /// The same where alone_here().
+    bool spend_one_alone() noexcept {
+        if (--completions_left_ > 0) [[likely]]
             return true;
         refill();
         return false;
     }
     /// How much one inline attempt may copy now.
     std::size_t bytes_left() const noexcept {
-        const std::int64_t left = bytes_left_;
+        const std::int64_t left = load(bytes_left_);
         return left > 0 ? static_cast<std::size_t>(left) : 0;
     }
     bool inline_allowed() const noexcept { return limits_.completions > 0; }
@@ -98,18 +122,20 @@ protected:
         refill();
     }
     void refill() noexcept {
-        completions_left_ = limits_.completions;
-        bytes_left_ = limits_.bytes;
+        store(completions_left_, limits_.completions);
+        store(bytes_left_, limits_.bytes);
     }
 
-    enum class runners : std::uint8_t { one, several };
     /// Makes this thread one that runs the queue, for as long as the object lives.
     class running_scope {
     public:
-        running_scope(resume_queue& queue, runners at_once) noexcept
+        explicit running_scope(resume_queue& queue) noexcept
             : previous_(current_), previous_alone_(alone_) {
             current_ = &queue;
-            alone_ = at_once == runners::one ? &queue : nullptr;
+            if (queue.runs_alone())
+                alone_ = &queue;
+            else
+                alone_ = &nobody_;
         }
         ~running_scope() {
             current_ = previous_;
@@ -120,7 +146,7 @@ protected:
 
     private:
         resume_queue* previous_;
-        resume_queue* previous_alone_;
+        const void* previous_alone_;
     };
     /// A reference for the time of a call that may run what holds the last one.
     class keep_alive {
@@ -139,11 +165,23 @@ protected:
 
 private:
     static inline thread_local constinit resume_queue* current_ = nullptr;
-    static inline thread_local constinit resume_queue* alone_ = nullptr;
+    static constexpr char nobody_ = 0; ///< differs from every queue and from null
+    static inline thread_local constinit const void* alone_ = &nobody_;
 
-    // Relaxed: several threads may run the queue of a thread pool's executor, and count together.
-    platform::relaxed<std::int32_t> completions_left_ = 64;
-    platform::relaxed<std::int64_t> bytes_left_ = 1024 * 1024;
+    const bool runs_alone_;
+
+    // Several threads may run the queue of a thread pool's executor, and count together: relaxed.
+    // One that is alone needs no atomic access, which compilers do not merge with an addition.
+    template <class T>
+    static T load(T& counter) noexcept {
+        return std::atomic_ref<T>(counter).load(std::memory_order_relaxed);
+    }
+    template <class T>
+    static void store(T& counter, T value) noexcept {
+        std::atomic_ref<T>(counter).store(value, std::memory_order_relaxed);
+    }
+    mutable std::int32_t completions_left_ = 64;
+    mutable std::int64_t bytes_left_ = 1024 * 1024;
     inline_budget_limits limits_;
 };
 

@@ -5,6 +5,14 @@
 
 namespace sluice::completion {
 
+namespace {
+// What a control node asks for.
+constexpr std::uint64_t ask_to_cancel = 1;
+constexpr std::uint64_t ask_for_deadline = 2;
+constexpr std::uint64_t ask_for_waiter = 4;
+constexpr std::uint64_t owner_leaves = 8;
+} // namespace
+
 void failure::raise() const {
     if (exception)
         std::rethrow_exception(exception);
@@ -26,10 +34,75 @@ error_code source_core::consume_code() noexcept {
     return code;
 }
 
+bool source_core::register_waiter(std::uint32_t version, waiter_function waiter, void* address,
+                                  resume_queue* queue, holding& held) {
+    check_awaitable(version);
+    std::uint64_t seen = state_.load(std::memory_order_acquire);
+    if (queue != nullptr && queue != target_ && !target_retained_) {
+        target_ = queue;
+        local_queue_ = nullptr;
+        touch();
+    }
+    waiter_ = waiter;
+    address_ = address;
+    held = holding::registered;
+    while ((seen & done) == 0)
+        if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel,
+                                         std::memory_order_acquire))
+            return true;
+    held = holding::ticket;
+    return false;
+}
+
+void source_core::publish_in_word(claim won) {
+    if (won == claim::with_waiter) {
+        // A core that waits and is claimed changes no more: a plain store does.
+        state_.store(state_.load(std::memory_order_relaxed) | done, std::memory_order_release);
+        return deliver();
+    }
+    if (resume_queue::alone_here(home_)) {
+        if (has_local())
+            move_to_word(waiting);
+    } else if (home_ != nullptr && home_->runs_alone() &&
+               (state_.load(std::memory_order_relaxed) & (waiting | detached)) == 0) {
+        // A local waiter that this thread may not look at; it registered before it saw the claim.
+        ask_home(version(), ask_for_waiter);
+    }
+    settle(state_.fetch_add(done, std::memory_order_acq_rel));
+}
+
+// The local waiter becomes one of the word, as if it had registered there: on the home queue's
+// thread. Returns the word before.
+std::uint64_t source_core::move_to_word(std::uint64_t bits) noexcept {
+    local_to_waiter();
+    return state_.fetch_or(bits, std::memory_order_acq_rel);
+}
+
+// Another thread completes, or is about to.
+void source_core::answer_for_waiter(bool invoke) {
+    if (!has_local() || (move_to_word(waiting) & done) == 0)
+        return; // the completer delivers
+    if (invoke)
+        deliver();
+    else
+        run_posted(*this, false);
+}
+
+// The waiter function of a suspended coroutine. One that is not resumed any more takes its result
+// along when it is destroyed.
+void source_core::resume_coroutine(source_core& self, bool invoke) {
+    if (invoke)
+        std::coroutine_handle<>::from_address(self.address_).resume();
+    else
+        self.give_up_delivery();
+}
+
 // RACE: abandon against the completer, on another thread or on this one.
 //  - not done, nobody claimed: `detached` is set; the completer sees it and recycles.
 //  - claimed, not done: the same; publishing sees it.
 //  - a continuation is registered, and not by this ticket: it is another ticket's result.
+//  - a local waiter of this ticket: it is taken back, and nothing is registered any more; with its
+//  result on the way it is moved into the word, and is as the last one.
 //  - done, no continuation was registered: this side owns the core and recycles it.
 //  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation,
 //  which takes the
@@ -37,16 +110,25 @@ error_code source_core::consume_code() noexcept {
 //    coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
 void source_core::abandon(std::uint32_t version, bool registered) noexcept {
     std::uint64_t seen = state_.load(std::memory_order_acquire);
+    if (static_cast<std::uint32_t>(seen >> 32) != version)
+        return;
+    if (const std::uintptr_t local = local_.load(std::memory_order_relaxed); local != 0) {
+        if (!registered || local == taken)
+            return;
+        if ((local & on_its_way) != 0) {
+            move_to_word(waiting | done);
+            return drop_posted();
+        }
+        local_.store(0, std::memory_order_relaxed);
+    }
     for (;;) {
         if (static_cast<std::uint32_t>(seen >> 32) != version ||
             (seen & (consumed | detached)) != 0 || (!registered && (seen & waiting) != 0))
             return;
         if ((seen & done) != 0)
             break;
-        if ((seen & (waiting | claimed)) == (waiting | claimed)) { // about to be posted
-            dropped_ = true;
-            return;
-        }
+        if ((seen & (waiting | claimed)) == (waiting | claimed))
+            return drop_posted(); // about to be posted
         const std::uint64_t let_go = (seen & ~waiting) | detached;
         if (state_.compare_exchange_weak(seen, let_go, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
@@ -56,17 +138,33 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
         }
     }
     if ((seen & waiting) != 0)
-        dropped_ = true;
+        drop_posted();
     else
         discard_unclaimed();
 }
 
+void source_core::drop_posted() noexcept {
+    dropped_ = true;
+    touch();
+}
+
 void source_core::run_posted(ready_node& self, bool invoke) {
     auto& core = static_cast<source_core&>(self);
-    if (core.dropped_)
+    const std::uintptr_t local = core.local_.load(std::memory_order_relaxed);
+    if (local != 0 && invoke) [[likely]]
+        coroutine_at(local - on_its_way).resume();
+    else if (local != 0)
+        core.give_up_delivery();
+    else if (core.dropped_)
         core.discard_unclaimed();
     else
         core.waiter_(core, invoke);
+}
+
+void source_core::give_up_delivery() noexcept {
+    local_.store(0, std::memory_order_relaxed);
+    state_.fetch_or(done, std::memory_order_acq_rel);
+    state_.fetch_and(~waiting, std::memory_order_acq_rel);
 }
 
 void source_core::post_done() {
@@ -77,11 +175,6 @@ void source_core::post_done() {
     else
         waiter_(*this, true);
 }
-
-namespace {
-constexpr std::uint64_t ask_to_cancel = 1;
-constexpr std::uint64_t ask_for_deadline = 2;
-} // namespace
 
 // RACE: cancel against the end of its operation and the next use of the core.
 //  - the queue's own thread: nothing of this core runs meanwhile; the version decides.
@@ -102,7 +195,7 @@ void source_core::cancel(std::uint32_t version, cancel_reason reason) noexcept {
 }
 
 void source_core::arm_deadline(std::uint32_t version, time_point when) {
-    if ((checked(version, std::memory_order_relaxed) & done) != 0)
+    if ((checked(version) & done) != 0)
         return;
     if (home_ == nullptr || !home_->has_timers())
         throw std::invalid_argument("a deadline needs an executor of an io_runtime");
@@ -130,15 +223,18 @@ void source_core::run_control(ready_node& self, bool invoke) {
     auto& control = static_cast<control_node&>(self);
     std::uint64_t wanted = control.wanted.load(std::memory_order_acquire);
     do {
-        if (invoke)
-            control.core->answer(wanted);
+        control.core->answer(wanted, invoke);
     } while (!control.wanted.compare_exchange_strong(wanted, 0, std::memory_order_acq_rel,
                                                      std::memory_order_acquire));
 }
 
-void source_core::answer(std::uint64_t asked) {
+void source_core::answer(std::uint64_t asked, bool invoke) {
     const auto wanted_version = static_cast<std::uint32_t>(asked >> 32);
-    if (version() != wanted_version || (state() & done) != 0)
+    if ((asked & ask_for_waiter) != 0 && version() == wanted_version)
+        answer_for_waiter(invoke);
+    if ((asked & owner_leaves) != 0)
+        return owner_left();
+    if (!invoke || version() != wanted_version || (look() & done) != 0)
         return;
     if ((asked & ask_for_deadline) != 0)
         start_timer(wanted_version, time_point(time_point::duration(
@@ -162,7 +258,7 @@ void source_core::deadline_expired(timer_node& timer, bool invoke) {
         ~leaving() { timer.in_use.store(timer.armed(), std::memory_order_release); }
     };
     const leaving scope{expired};
-    if (invoke && core.version() == expired.version && (core.state() & done) == 0)
+    if (invoke && core.version() == expired.version && (core.look() & done) == 0)
         core.kind_->cancel(core, cancel_reason::deadline);
 }
 
@@ -172,22 +268,44 @@ void source_core::discard_unclaimed() noexcept {
     consume();
 }
 
-// RACE: the owner that goes away against the consumer that takes the result (consume): both are one
-// read-modify-write, the second one recycles.
+// RACE: the owner that goes away against the consumer that takes the result.
+//  - a consumer of the word: both are one read-modify-write, the second one recycles.
+//  - a local consumer uses no read-modify-write. It runs on the home queue's thread; so does the
+//    leaving of the owner, who asks the home queue for it when he is elsewhere. What is on its way
+//    is moved into the word there. `taken` seen before: the consumer has let go, the owner
+//    recycles.
+// Returns false when the result was consumed: the owner recycles.
 bool source_core::leave_to_consumer() noexcept {
+    if (was_consumed())
+        return false;
     home_->retain(); // released by give_back; the owner's own reference ends with it
-    std::uint64_t seen = state_.load(std::memory_order_acquire);
-    while ((seen & consumed) == 0)
-        if (state_.compare_exchange_weak(seen, seen | owner_gone, std::memory_order_acq_rel,
-                                         std::memory_order_acquire))
-            return true;
-    home_->release();
-    return false;
+    if (home_->runs_alone() && !home_->running_here())
+        ask_home(version(), owner_leaves);
+    else
+        owner_left();
+    return true;
 }
 
-void source_core::forget_failure() noexcept {
-    failure_ = failure{};
-    failed_ = false;
+void source_core::owner_left() noexcept {
+    const std::uintptr_t local = local_.load(std::memory_order_relaxed);
+    if (local == taken)
+        return kind_->give_back(*this);
+    // With `done` in the word another thread completed it, and its request moves the waiter.
+    if (local != 0 && (state_.load(std::memory_order_relaxed) & done) == 0)
+        move_to_word(waiting | done);
+    if ((state_.fetch_or(owner_gone, std::memory_order_acq_rel) & consumed) != 0)
+        kind_->give_back(*this);
+}
+
+void source_core::restore_settings() noexcept {
+    if (failed_)
+        failure_ = failure{};
+    if (target_retained_)
+        drop_target();
+    target_ = local_queue_ = home_;
+    mode_ = own_mode_;
+    failed_ = dropped_ = false;
+    unmark(touched);
 }
 
 void source_core::set_target(resume_queue& queue) noexcept {
@@ -195,7 +313,9 @@ void source_core::set_target(resume_queue& queue) noexcept {
         drop_target();
     queue.retain();
     target_ = &queue;
+    local_queue_ = nullptr;
     target_retained_ = true;
+    touch();
 }
 
 void source_core::drop_target() noexcept {

@@ -27,12 +27,22 @@ public:
         else if constexpr (!std::is_void_v<T>)
             result_traits<T>::put(*this, T(std::forward<Args>(args)...));
     }
+    /// The same for a result that travels in the word; nothing of the user runs.
+    template <class Known>
+    void emplace_known(Known&& known) noexcept {
+        if constexpr (!std::is_void_v<T>)
+            result_traits<T>::put(*this, std::forward<Known>(known));
+    }
     /// Only for results that do not travel in the word.
     auto& value() noexcept {
         return *std::launder(reinterpret_cast<std::add_pointer_t<T>>(storage_));
     }
 
-    typed_core* next_free = nullptr; ///< while in a pool or the slab
+    /// While it is in a list of a pool or the slab, and so in no queue.
+    typed_core* next_free() const noexcept {
+        return static_cast<typed_core*>(static_cast<source_core*>(next));
+    }
+    void next_free(typed_core* core) noexcept { next = core; }
 
 private:
     static constexpr std::size_t room = [] {
@@ -57,6 +67,18 @@ public:
     ~consuming() { core_.consume(); }
     consuming(const consuming&) = delete;
     consuming& operator=(const consuming&) = delete;
+
+private:
+    source_core& core_;
+};
+
+/// The same after delivered_here().
+class consuming_here {
+public:
+    explicit consuming_here(source_core& core) noexcept : core_(core) {}
+    ~consuming_here() { core_.consume_here(); }
+    consuming_here(const consuming_here&) = delete;
+    consuming_here& operator=(const consuming_here&) = delete;
 
 private:
     source_core& core_;
@@ -101,30 +123,31 @@ struct result_traits {
 template <class T>
 class core_slab {
 public:
-    static typed_core<T>* take(const source_core::verbs& kind) {
+    /// For use at `home`.
+    static typed_core<T>* take(const source_core::verbs& kind, const resume_queue* home) {
         {
             const std::lock_guard lock(mutex_);
-            typed_core<T>** at = &free_;
+            ready_node** at = &free_;
             for (int tries = 16; *at != nullptr && tries > 0; --tries) {
-                typed_core<T>* const core = *at;
-                if (!core->tied()) [[likely]] {
-                    *at = core->next_free;
+                auto* const core = static_cast<typed_core<T>*>(static_cast<source_core*>(*at));
+                if (!core->tied() || core->home() == home) [[likely]] {
+                    *at = core->next;
                     return core;
                 }
-                at = &core->next_free;
+                at = &core->next;
             }
         }
         return new typed_core<T>(kind);
     }
     static void put(typed_core<T>& core) noexcept {
         const std::lock_guard lock(mutex_);
-        core.next_free = free_;
+        core.next = free_;
         free_ = &core;
     }
 
 private:
     static inline constinit std::mutex mutex_;
-    static inline constinit typed_core<T>* free_ = nullptr;
+    static inline constinit ready_node* free_ = nullptr;
 };
 
 } // namespace sluice::completion

@@ -46,10 +46,12 @@ public:
         completion::known_value<T> value,
         completion::resume_queue* queue =
             nullptr) noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>)
-        : queue_(queue), kind_(kind::value), value_(std::move(value)) {}
+        : queue_(queue), held_(holding::value), value_(std::move(value)) {}
     /// A ticket on a core, at its present version.
     explicit value_task(completion::source_core& core) noexcept
-        : core_(&core), version_(core.version()), kind_(kind::ticket) {}
+        : value_task(core, core.version()) {}
+    value_task(completion::source_core& core, std::uint32_t version) noexcept
+        : core_(&core), version_(version), held_(holding::ticket) {}
 
     value_task(value_task&& other) noexcept : queue_(nullptr) { take_over(other); }
     value_task& operator=(value_task&& other) noexcept {
@@ -63,7 +65,7 @@ public:
 
     /// Whether the result is there.
     bool is_completed() const {
-        return kind_ == kind::value || (kind_ == kind::ticket && core_->is_done(version_));
+        return held_ == holding::value || (held_ >= holding::ticket && core_->is_done(version_));
     }
 
     /// The result, or throws what the operation failed with. Only when completed.
@@ -75,26 +77,26 @@ public:
     // --- settings of this one call; they change nothing when the value was known at once ---
 
     value_task&& resume(resume_mode mode) && {
-        if (kind_ == kind::ticket)
+        if (held_ >= holding::ticket)
             core_->override_mode(version_, mode);
         return std::move(*this);
     }
     template <class Executor>
     value_task&& resume_on(const Executor& executor) && {
         const completion::queue_of_executor found(executor);
-        if (kind_ == kind::ticket)
+        if (held_ >= holding::ticket)
             core_->override_target(version_, found.queue());
         return std::move(*this);
     }
     /// Ends the operation as errc::timed_out, through cancellation, unless it is over by then.
     value_task&& deadline(std::chrono::steady_clock::time_point when) && {
-        if (kind_ == kind::ticket)
+        if (held_ >= holding::ticket)
             core_->arm_deadline(version_, when);
         return std::move(*this);
     }
     template <class Rep, class Period>
     value_task&& within(std::chrono::duration<Rep, Period> duration) && {
-        if (kind_ == kind::ticket)
+        if (held_ >= holding::ticket)
             core_->arm_deadline(version_, completion::time_after(duration));
         return std::move(*this);
     }
@@ -108,22 +110,26 @@ public:
     // --- awaiting ---
 
     bool await_ready() const {
-        if (kind_ == kind::value) [[likely]]
+        if (held_ == holding::value) [[likely]]
             return true;
-        if (kind_ == kind::empty) [[unlikely]]
+        if (held_ == holding::nothing) [[unlikely]]
             used_up();
-        return core_->is_done(version_);
+        return false; // await_suspend finds out whether it is done by now
     }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) {
+        completion::resume_queue* queue = nullptr;
         if constexpr (completion::brings_queue<Promise>)
-            if (completion::resume_queue* queue = awaiting.promise().resume_on_queue();
-                queue != nullptr)
-                core_->redirect(queue);
-        return core_->register_waiter(version_, &completion::resume_coroutine, awaiting.address(),
-                                      registered_);
+            queue = awaiting.promise().resume_on_queue();
+        else
+            queue = core_->home();
+        return core_->register_coroutine(version_, awaiting, queue, held_);
     }
-    T await_resume() { return take(std::exchange(registered_, false)); }
+    T await_resume() {
+        if (held_ == holding::registered) [[likely]]
+            return take_resumed();
+        return take(false);
+    }
 
     /// Awaits as result<T>: never throws for a failed operation.
     class result_awaiter {
@@ -134,9 +140,7 @@ public:
         bool await_suspend(std::coroutine_handle<Promise> awaiting) {
             return task_.await_suspend(awaiting);
         }
-        result<T> await_resume() {
-            return task_.take_result(std::exchange(task_.registered_, false));
-        }
+        result<T> await_resume() { return task_.take_result(task_.held_ == holding::registered); }
 
     private:
         value_task task_;
@@ -144,37 +148,54 @@ public:
     [[nodiscard]] result_awaiter as_result() && { return result_awaiter(std::move(*this)); }
 
 private:
-    enum class kind : std::uint8_t { empty, value, ticket };
+    using holding = completion::holding;
 
     template <class, class>
     friend struct completion::callback;
 
     // The value of a task that is known to hold one.
     T take_known() {
-        kind_ = kind::empty;
+        held_ = holding::nothing;
         if constexpr (!std::is_void_v<T>)
             return take_value();
     }
     // `by_continuation`: called by what was registered to be called.
     T take(bool by_continuation) {
-        if (kind_ == kind::value) [[likely]]
+        if (held_ == holding::value) [[likely]]
             return take_known();
-        if (kind_ == kind::empty) [[unlikely]]
+        if (held_ == holding::nothing) [[unlikely]]
             used_up();
         completion::source_core& core = *core_;
         core.check_takeable(version_, by_continuation);
-        kind_ = kind::empty;
+        held_ = holding::nothing;
         if (core.failed()) [[unlikely]]
             core.consume_and_raise();
         const completion::consuming scope(core);
         return completion::result_traits<T>::take(core);
     }
+    // Of a ticket whose continuation was resumed.
+    T take_resumed() {
+        completion::source_core& core = *core_;
+        if (!core.delivered_here()) [[unlikely]]
+            return take(true);
+        held_ = holding::nothing;
+        const completion::consuming_here scope(core);
+        return completion::result_traits<T>::take(core);
+    }
     result<T> take_result(bool by_continuation) {
-        if (kind_ == kind::ticket) {
+        if (held_ >= holding::ticket) {
             completion::source_core& core = *core_;
+            if (by_continuation && core.delivered_here()) {
+                if constexpr (std::is_void_v<T>) {
+                    take_resumed();
+                    return {};
+                } else {
+                    return take_resumed();
+                }
+            }
             core.check_takeable(version_, by_continuation);
             if (core.failed()) {
-                kind_ = kind::empty;
+                held_ = holding::nothing;
                 return core.consume_code();
             }
         }
@@ -193,21 +214,20 @@ private:
     }
     void take_over(value_task& other) noexcept {
         queue_ = other.queue_;
-        if (other.kind_ == kind::value)
+        if (other.held_ == holding::value)
             std::construct_at(&value_, other.take_value());
-        else if (other.kind_ == kind::ticket)
+        else if (other.held_ >= holding::ticket)
             core_ = other.core_;
         version_ = other.version_;
-        registered_ = std::exchange(other.registered_, false);
-        kind_ = std::exchange(other.kind_, kind::empty);
+        held_ = std::exchange(other.held_, holding::nothing);
     }
     void let_go() noexcept {
-        if (kind_ == kind::ticket) [[unlikely]]
-            core_->abandon(version_, registered_);
+        if (held_ >= holding::ticket) [[unlikely]]
+            core_->abandon(version_, held_ == holding::registered);
         if constexpr (!std::is_trivially_destructible_v<completion::known_value<T>>)
-            if (kind_ == kind::value)
+            if (held_ == holding::value)
                 std::destroy_at(&value_);
-        kind_ = kind::empty;
+        held_ = holding::nothing;
     }
     [[noreturn]] static void used_up() {
         throw invalid_operation("value task used a second time, or never assigned");
@@ -218,8 +238,7 @@ private:
         completion::resume_queue* queue_; // value: where a callback runs
     };
     std::uint32_t version_ = 0;
-    kind kind_ = kind::empty;
-    bool registered_ = false;
+    holding held_ = holding::nothing;
     union {
         completion::known_value<T> value_;
     };
