@@ -29,9 +29,9 @@ script& the_script() noexcept {
 constexpr std::array<const char*, raw_call_count> names{
     "open", "open_cached", "close", "read", "write", "read_no_wait", "write_no_wait", "sync",
     "sync_data", "truncate", "allocate", "flock", "range_lock", "stat", "statfs", "seek", "unlink",
-    "advise", "set_flags", "poll", "event", "ring_setup", "ring_enter", "ring_register",
-    "ring_probe", "ring_read", "ring_write", "ring_sync", "ring_poll", "ring_cancel",
-    "thread_start"};
+    "advise", "count_cached", "set_flags", "poll", "event", "ring_setup", "ring_enter",
+    "ring_register", "ring_probe", "ring_read", "ring_write", "ring_sync", "ring_poll",
+    "ring_cancel", "thread_start"};
 static_assert(names.back() != nullptr, "one name for each raw call");
 
 } // namespace

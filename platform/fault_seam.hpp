@@ -28,6 +28,7 @@ enum class raw_call : std::uint8_t {
     seek,
     unlink,
     advise,
+    count_cached,
     set_flags,
     poll,
     event,

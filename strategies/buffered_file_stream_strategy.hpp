@@ -6,6 +6,7 @@
 // side is: the end of the read window, or where the pending bytes will be written.
 #pragma once
 
+#include <sluice/platform/posix/resident_range.hpp>
 #include <sluice/strategies/unix_file_stream_strategy.hpp>
 
 #include <atomic>
@@ -65,6 +66,7 @@ private:
     bool step_write(stream_call& call, platform::request& op, const system_port& port) noexcept;
     bool step_flushed(stream_call& call, platform::request& op, const system_port& port) noexcept;
     bool fills_now(std::span<std::byte> buffer, const std::stop_token& stop) noexcept;
+    bool fill_past(std::byte* data, std::size_t missing) noexcept;
     bool drains_now(std::span<const std::byte> data, const std::stop_token& stop) const noexcept;
     value_task<void> drain(std::span<const std::byte> data, const std::stop_token& stop);
     bool settle_read(stream_call& call, platform::request& op) noexcept;
@@ -89,6 +91,7 @@ private:
     std::size_t capacity_;
     shared_size read_at_; // the read window in the buffer
     shared_size read_end_;
+    platform::resident_range resident_; // where the plain call may fill the buffer
     shared_size pending_; // bytes at the front of the buffer that the system does not have yet
 };
 

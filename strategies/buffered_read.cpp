@@ -41,15 +41,37 @@ inline bool buffered_file_stream_strategy::fills_now(std::span<std::byte> buffer
         buffer.size() - held >= capacity_ || !file_.seekable || !can_read() || loop_.forked() ||
         stop.stop_requested())
         return false;
-    // What is missing goes straight to the caller, and what follows into the buffer.
-    const std::size_t missing = buffer.size() - held;
     std::memcpy(buffer.data(), buffer_.get() + read_at_, held);
-    const std::uint64_t at = position_.load(std::memory_order_relaxed);
-    if (!platform::read_whole_now(file_, {buffer.data() + held, missing},
-                                  {buffer_.get(), capacity_}, at)) {
+    if (!fill_past(buffer.data() + held, buffer.size() - held)) {
+        resident_.forget();
         drop_window(); // the attempt may have written over it
         return false;
     }
+    return true;
+}
+
+// What is missing for the caller, and a full buffer with it or behind it. False: not all of it was
+// there.
+inline bool buffered_file_stream_strategy::fill_past(std::byte* data,
+                                                     std::size_t missing) noexcept {
+    const std::uint64_t at = position_.load(std::memory_order_relaxed);
+    if (loop_.options().may_block_inline() && platform::may_read_here(file_, capacity_)) {
+        const platform::tick_clock::ticks start = platform::tick_clock::now();
+        if (resident_.covers(file_, at, capacity_, start)) {
+            if (platform::read_here(file_, buffer_.get(), capacity_, at, start) !=
+                static_cast<long>(capacity_))
+                return false;
+            move_on(at, capacity_);
+            read_at_ = 0;
+            read_end_ = capacity_;
+            take_unread(data, missing);
+            loop_.count(operation_path::inline_, capacity_);
+            return true;
+        }
+    }
+    // The missing go straight to the caller, and what follows into the buffer.
+    if (!platform::read_whole_now(file_, {data, missing}, {buffer_.get(), capacity_}, at))
+        return false;
     move_on(at, missing + capacity_);
     read_at_ = 0;
     read_end_ = capacity_;

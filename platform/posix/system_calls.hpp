@@ -114,6 +114,25 @@ inline long write_with(int descriptor, const std::byte* data, std::size_t size,
     });
 }
 
+/// cachestat(2), which the C library does not know yet: how many pages of the range are in the page
+/// cache.
+inline long count_cached(int descriptor, std::uint64_t offset, std::uint64_t size,
+                         std::uint64_t& pages) noexcept {
+    constexpr long number = 451; // the same on every architecture
+    struct {
+        std::uint64_t offset, size;
+    } range{offset, size};
+    struct {
+        std::uint64_t cached, dirty, in_writeback, evicted, recently_evicted;
+    } counts{};
+    const long result =
+        pass({raw_call::count_cached, descriptor, size, offset}, [&](std::size_t) noexcept -> long {
+            return answer(::syscall(number, descriptor, &range, &counts, 0));
+        });
+    pages = counts.cached;
+    return result;
+}
+
 inline long sync(int descriptor) noexcept {
     return pass({raw_call::sync, descriptor},
                 [=](std::size_t) noexcept { return answer(::fsync(descriptor)); });

@@ -45,6 +45,15 @@ inline bool read_whole_now(const file_handle& file, iovec first, iovec second,
            static_cast<long>(size);
 }
 
+/// Whether a positional read that cannot say "not now" may be made here: files that were fast so
+/// far.
+inline bool may_read_here(const file_handle& file, std::size_t size) noexcept {
+    return file.block_backed && file.regular && !file.is_direct && file.transfer_flags == 0 &&
+           file.no_wait_reads && size <= adaptive_inlining::largest_inline &&
+           (file.inlining.is_trusted() ||
+            file.inlining.allows(size, adaptive_inlining::clock::now()));
+}
+
 /// Whether a positional write may be made here: files that were fast so far, and what is not too
 /// much.
 inline bool may_write_here(const file_handle& file, std::size_t size) noexcept {
@@ -55,6 +64,28 @@ inline bool may_write_here(const file_handle& file, std::size_t size) noexcept {
 /// A call on the file ended now, and took long enough to be looked at.
 void judge_ended_call(file_handle& file, std::size_t size, std::chrono::nanoseconds took) noexcept;
 
+/// The same at once, when it began at `start` and may have been slow; where the file is in doubt,
+/// fast ones count too.
+inline void judge_ended_call(file_handle& file, std::size_t size,
+                             tick_clock::ticks start) noexcept {
+    const tick_clock::ticks took = tick_clock::now() - start;
+    if (took > tick_clock::surely_within(std::chrono::nanoseconds(file.inlining.limit_for(0))) ||
+        !file.inlining.is_trusted()) [[unlikely]]
+        judge_ended_call(file, size, tick_clock::duration_of(took));
+}
+
+/// One attempt to read all of it at `offset`, by a call that begins at `start`; answers as the
+/// system does.
+inline long read_here(file_handle& file, std::byte* data, std::size_t size, std::uint64_t offset,
+                      tick_clock::ticks start) noexcept {
+    const auto read = [=, &file](std::size_t n) noexcept {
+        return sys::raw_pread(file.descriptor, data, n, static_cast<long>(offset));
+    };
+    const long raw = pass({raw_call::read, file.descriptor, size, offset}, read);
+    judge_ended_call(file, size, start);
+    return raw;
+}
+
 /// One attempt to write all of it at `offset`; answers as the system does, for advance() to judge.
 inline long write_here(file_handle& file, const std::byte* data, std::size_t size,
                        std::uint64_t offset) noexcept {
@@ -63,10 +94,7 @@ inline long write_here(file_handle& file, const std::byte* data, std::size_t siz
         return sys::raw_pwrite(file.descriptor, data, n, static_cast<long>(offset));
     };
     const long raw = pass({raw_call::write, file.descriptor, size, offset}, write);
-    const tick_clock::ticks took = tick_clock::now() - start;
-    if (took > tick_clock::surely_within(std::chrono::nanoseconds(file.inlining.limit_for(0))))
-        [[unlikely]]
-        judge_ended_call(file, size, tick_clock::duration_of(took));
+    judge_ended_call(file, size, start);
     return raw;
 }
 

@@ -3,10 +3,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <stdlib.h>
 
@@ -39,8 +40,9 @@ public:
     }
 
     static std::string content_of(const std::string& file) {
-        std::ifstream in(file, std::ios::binary);
-        return {std::istreambuf_iterator<char>(in), {}};
+        std::ostringstream content;
+        content << std::ifstream(file, std::ios::binary).rdbuf();
+        return std::move(content).str();
     }
 
 private:
