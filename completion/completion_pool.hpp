@@ -13,9 +13,9 @@
 namespace sluice {
 
 struct completion_pool_statistics {
-    std::uint64_t rented = 0;   ///< so far
-    std::uint64_t returned = 0; ///< so far
-    std::size_t idle = 0;       ///< in the pool now
+    std::uint64_t made = 0; ///< sources so far
+    std::size_t rented = 0; ///< of these, out of the pool now
+    std::size_t idle = 0;   ///< of these, in the pool now
 };
 
 template <class T>
@@ -46,9 +46,8 @@ public:
     /// While nobody rents or gives back.
     completion_pool_statistics statistics() const {
         const std::lock_guard lock(mutex_);
-        const std::uint64_t rented = own_.rented + shared_.rented;
         const std::size_t idle = count(own_) + count(shared_);
-        return {rented, rented - (made_ - idle - gone_), idle};
+        return {made_, made_ - gone_ - idle, idle};
     }
 
     /// A completion source that belongs to the pool.
@@ -90,11 +89,9 @@ private:
     using place = completion::source_core::place;
     struct list {
         completion::typed_core<T>* first = nullptr;
-        std::uint64_t rented = 0;
     };
 
     completion::typed_core<T>& take_from(list& from) {
-        ++from.rented;
         completion::typed_core<T>* core = from.first;
         if (core == nullptr) [[unlikely]]
             return find_or_make();
@@ -104,7 +101,6 @@ private:
     [[gnu::noinline, gnu::cold]] completion::typed_core<T>& take_from_shared() {
         {
             const std::lock_guard lock(mutex_);
-            ++shared_.rented;
             if (completion::typed_core<T>* core = shared_.first; core != nullptr) {
                 shared_.first = core->next_free();
                 core->goes_to(place::shared);

@@ -69,7 +69,10 @@ public:
     using waiter_function = void (*)(source_core& self, bool invoke);
     static constexpr std::size_t handler_space = 64;
 
-    std::uint32_t version() const noexcept { return version_; }
+    /// The upper half of the word.
+    std::uint32_t version() const noexcept {
+        return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed) >> 32);
+    }
     /// The word as if everything was registered and taken through it.
     std::uint64_t look() const noexcept {
         const std::uint64_t seen = state_.load(std::memory_order_acquire);
@@ -137,8 +140,7 @@ public:
 
 protected:
     std::atomic<std::uint64_t> state_{version_step};
-    platform::relaxed<std::uint32_t> version_ = 1; ///< the upper half of the word
-    platform::relaxed<std::uint32_t> issued_ = 0;  ///< the last version that has a ticket
+    platform::relaxed<std::uint32_t> issued_ = 0; ///< the last version that has a ticket
     std::atomic<std::uintptr_t> local_{0};
     resume_mode mode_ = resume_mode::inline_;
     resume_mode own_mode_ = resume_mode::inline_;

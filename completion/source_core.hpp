@@ -39,15 +39,17 @@ public:
     /// home queue. No reference is taken.
     bool register_coroutine(std::uint32_t version, std::coroutine_handle<> awaiting,
                             resume_queue* queue, holding& held) {
-        const bool untouched = state_.load(std::memory_order_relaxed) == std::uint64_t{version}
-                                                                             << 32 &&
-                               local_.load(std::memory_order_relaxed) == 0;
-        if (untouched && queue == local_queue_ && resume_queue::alone_here(queue)) [[likely]] {
+        const std::uint64_t fresh = std::uint64_t{version} << 32;
+        const std::uint64_t seen = state_.load(std::memory_order_acquire);
+        if (seen == fresh && local_.load(std::memory_order_relaxed) == 0 && queue == local_queue_ &&
+            resume_queue::alone_here(queue)) [[likely]] {
             local_.store(reinterpret_cast<std::uintptr_t>(awaiting.address()),
                          std::memory_order_relaxed);
             held = holding::registered;
             return true;
         }
+        if (seen == (fresh | done)) // nobody waits in the word, and so nobody locally either
+            return false;
         return register_waiter(version, &resume_coroutine, awaiting.address(), queue, held);
     }
     /// The same for any continuation, in the word.
@@ -143,7 +145,7 @@ public:
 
     /// The result is written, and there is no ticket yet.
     void complete_sole() noexcept {
-        state_.store((std::uint64_t{version_} << 32) | done, std::memory_order_release);
+        state_.store((std::uint64_t{version()} << 32) | done, std::memory_order_release);
     }
 
     /// The same from a loop: a continuation that may run inline on this very queue is handed to
@@ -153,7 +155,7 @@ public:
     void complete_in_batch(AfterBatch after_batch) noexcept {
         if (has_local()) [[likely]] {
             local_to_waiter();
-            state_.store((std::uint64_t{version_} << 32) | waiting | done,
+            state_.store((std::uint64_t{version()} << 32) | waiting | done,
                          std::memory_order_release);
         } else {
             const std::uint64_t before = state_.fetch_add(done, std::memory_order_acq_rel);
@@ -185,9 +187,7 @@ public:
     }
     void renew_plainly() noexcept {
         local_.store(0, std::memory_order_relaxed);
-        const std::uint32_t next_version = version_ + 1;
-        version_ = next_version;
-        state_.store(std::uint64_t{next_version} << 32, std::memory_order_release);
+        state_.store(std::uint64_t{version() + 1} << 32, std::memory_order_release);
     }
     /// The owner hands out a ticket on this version.
     std::uint32_t issue() noexcept {
