@@ -24,8 +24,10 @@ const source_core::verbs io_source::kind{
 };
 
 void io_source::listen_to(const std::stop_token& token) {
-    if (token.stop_possible())
-        stop_callback_.emplace(token, stop_request{this, version()});
+    if (!token.stop_possible())
+        return;
+    stop_callback_.emplace(token, stop_request{this, version()});
+    listens_ = true;
 }
 
 void io_source::complete_on_loop() {

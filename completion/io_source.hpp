@@ -22,7 +22,7 @@ class loop;
 
 class io_source : public source_core {
 public:
-    static constexpr std::size_t memo_space = 80;
+    static constexpr std::size_t memo_space = 64;
 
     io_source() noexcept : source_core(kind) {}
 
@@ -51,8 +51,10 @@ public:
     /// No cancellation comes in any more: the stop callback has returned and the deadline is
     /// disarmed.
     void stop_listening() noexcept {
-        if (stop_callback_.has_value()) [[unlikely]]
+        if (listens_) [[unlikely]] {
             stop_callback_.reset();
+            listens_ = false;
+        }
         disarm_deadline();
     }
 
@@ -71,15 +73,20 @@ public:
     struct owned_operation : platform::operation {
         io_source* source = nullptr;
     };
-    owned_operation operation;
-    void* owner = nullptr;                                           ///< the strategy
+
+    // What every operation touches is in as few cache lines as it fits into: the operation with its
+    // two, what the strategy remembers, and the links.
+    alignas(64) owned_operation operation;
+    void (*on_discard)(io_source&) noexcept = nullptr; ///< a result that nobody takes
+
+private:
+    alignas(64) std::byte memo_[memo_space];
+
+public:
+    alignas(64) void* owner = nullptr;                               ///< the strategy
     void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr; ///< the loop's thread
-    void (*on_discard)(io_source&) noexcept = nullptr;               ///< a result that nobody takes
-    cancel_reason reason = cancel_reason::none;                      ///< why it was asked to end
     io_source* link = nullptr; ///< in the pool, or waiting for its turn
     io_source* back_link = nullptr;
-    bool admitted = false;  ///< counted by the loop
-    bool submitted = false; ///< the backend has its operation, or its end has not been run yet
 
 private:
     friend class loop;
@@ -94,11 +101,18 @@ private:
     static const verbs kind;
 
     loop* loop_ = nullptr;
-    bool rented_elsewhere_ = false;  // not by the thread that ran the loop: goes back to that list
     io_source* live_next_ = nullptr; // among the admitted ones
     io_source* live_previous_ = nullptr;
+    bool rented_elsewhere_ = false; // not by the thread that ran the loop: goes back to that list
+    bool listens_ = false;          // there is a stop callback
+
+public:
+    cancel_reason reason = cancel_reason::none; ///< why it was asked to end
+    bool admitted = false;                      ///< counted by the loop
+    bool submitted = false; ///< the backend has its operation, or its end has not been run yet
+
+private:
     std::optional<std::stop_callback<stop_request>> stop_callback_;
-    alignas(std::max_align_t) std::byte memo_[memo_space];
 };
 
 } // namespace sluice::completion

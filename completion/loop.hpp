@@ -86,7 +86,7 @@ public:
     void give_back(io_source& source) noexcept;
     /// The source is admitted: it counts as work until it is completed. The loop's thread.
     void admit(io_source& source) noexcept {
-        ++admitted_;
+        admitted_ = admitted_ + 1;
         source.admitted = true;
         source.live_previous_ = nullptr;
         source.live_next_ = live_;
@@ -106,7 +106,7 @@ public:
         if (!source.admitted)
             return;
         source.admitted = false;
-        --admitted_;
+        admitted_ = admitted_ - 1;
         (source.live_previous_ != nullptr ? source.live_previous_->live_next_ : live_) =
             source.live_next_;
         if (source.live_next_ != nullptr)
@@ -170,13 +170,14 @@ private:
     ready_node* batch_head_ = nullptr;  // continuations of the batch being completed
     ready_node* batch_tail_ = nullptr;
     timer_heap timers_;
-    std::size_t admitted_ = 0;    // sources in flight
-    io_source* live_ = nullptr;   // admitted sources, for shutdown
-    std::int64_t turn_clock_ = 0; // ns; read at most once a turn
+    platform::relaxed<std::size_t> admitted_ = 0; // sources in flight
+    io_source* live_ = nullptr;                   // admitted sources, for shutdown
+    std::int64_t turn_clock_ = 0;                 // ns; read at most once a turn
     bool clock_is_fresh_ = false;
     io_source* idle_ = nullptr; // the pool of the thread that runs the loop
-    std::size_t idle_count_ = 0;
-    std::size_t rented_here_ = 0; // by the thread that runs the loop, less what it gave back
+    platform::relaxed<std::size_t> idle_count_ = 0;
+    // by the thread that runs the loop, less what it gave back
+    platform::relaxed<std::size_t> rented_here_ = 0;
 
     std::atomic<ready_node*> posted_{nullptr}; // from other threads, last first
     std::atomic<long> outside_work_{0};

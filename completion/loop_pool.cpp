@@ -7,7 +7,7 @@ namespace {
 
 std::mutex store_mutex;
 constinit io_source* store =
-    nullptr; // linked by `link`; never returned to the system, see source_core.hpp
+    nullptr; // linked by `link`; never returned to the system, see core_state.hpp
 
 io_source* take_from_store() {
     {
@@ -43,12 +43,12 @@ void empty_into_store(io_source*& list) noexcept {
 io_source& loop::rent() {
     const bool here = running_here();
     if (here) [[likely]] {
-        ++rented_here_;
+        rented_here_ = rented_here_ + 1;
         if (idle_ == nullptr) [[unlikely]]
             take_over_idle();
         if (io_source* source = idle_; source != nullptr) [[likely]] {
             idle_ = source->link;
-            --idle_count_;
+            idle_count_ = idle_count_ - 1;
             source->rented_elsewhere_ = false;
             return *source;
         }
@@ -88,12 +88,12 @@ void loop::give_back(io_source& source) noexcept {
     source.on_cancel = nullptr;
     source.on_discard = nullptr;
     if (running_here() && !source.rented_elsewhere_) [[likely]] {
-        --rented_here_;
+        rented_here_ = rented_here_ - 1;
         if (idle_count_ >= most_idle_sources)
             return put_into_store(source);
         source.link = idle_;
         idle_ = &source;
-        ++idle_count_;
+        idle_count_ = idle_count_ + 1;
         return;
     }
     bool orphaned = false;

@@ -44,7 +44,6 @@ public:
     static bool alone_here(const resume_queue* queue) noexcept { return alone_ == queue; }
     /// Whether it is run by one thread at a time: running_here() and alone_here() are the same.
     bool runs_alone() const noexcept { return runs_alone_; }
-    static resume_queue* current() noexcept { return current_; }
 
     /// Runs the node later, on the thread that runs this queue. Any thread.
     void post(ready_node& node) noexcept {

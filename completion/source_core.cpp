@@ -244,6 +244,7 @@ void source_core::answer(std::uint64_t asked, bool invoke) {
 }
 
 void source_core::start_timer(std::uint32_t version, time_point when) {
+    touch();
     home_->arm(timer_, when);
     timer_.version = version;
     timer_.in_use.store(true, std::memory_order_relaxed);

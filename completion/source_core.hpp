@@ -205,7 +205,7 @@ public:
     bool leave_to_consumer() noexcept;
 
     void disarm_deadline() noexcept {
-        if (timer_.armed()) [[unlikely]] {
+        if ((marks() & touched) != 0 && timer_.armed()) [[unlikely]] {
             home_->disarm(timer_);
             timer_.in_use.store(false, std::memory_order_release);
         }

@@ -35,9 +35,9 @@ struct runtime_statistics {
     };
     std::array<path_count, operation_path_count> paths{};
     std::uint64_t in_flight = 0; ///< started and not yet completed
-    std::uint64_t posted_by_budget =
-        0;                         ///< completions that took a turn through the queue for fairness
-    std::uint64_t cancelled = 0;   ///< operations that ended as cancelled or timed out
+    /// Calls on streams that were finished at once and took a turn through the queue for fairness.
+    std::uint64_t posted_by_budget = 0;
+    std::uint64_t cancelled = 0;   ///< calls on streams that ended as cancelled or timed out
     std::uint64_t lost_bytes = 0;  ///< bytes that a destructor or a failed close could not write
     std::uint64_t lost_errors = 0; ///< errors that nobody was there to hear
     std::size_t pool_idle = 0;     ///< sources in the pool

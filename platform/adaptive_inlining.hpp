@@ -1,7 +1,7 @@
 // Whether a call that cannot say "not now" may be made on the loop thread: yes while the last one
-// on that file was fast; a slow one sends the following to the ring or a worker for a period that
-// doubles each time. Any thread; two that learn at once may lose one lesson, which the next call
-// repeats.
+// on that file was fast; two slow ones in a row, or one that took longer than a time slice, send
+// the following to the ring or a worker for a period that doubles each time. Any thread; two that
+// learn at once may lose one lesson, which the next call repeats.
 #pragma once
 
 #include <sluice/platform/relaxed.hpp>

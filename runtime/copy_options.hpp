@@ -28,9 +28,10 @@ private:
 };
 
 struct copy_options {
-    std::size_t buffer_size = 0;   ///< bytes; 0: chosen by the library
-    progress_ref progress{};       ///< called on the executor after each piece
-    bool keep_permissions = false; ///< these three: of copies between paths
+    std::size_t buffer_size = 0; ///< bytes; 0: chosen by the library
+    progress_ref progress{};     ///< called on the executor after each piece
+    // Of copies between paths; no effect yet.
+    bool keep_permissions = false;
     bool keep_times = false;
     bool overwrite = false;
 };

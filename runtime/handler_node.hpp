@@ -1,4 +1,4 @@
-// A function posted to a loop: one node, from memory that the loop's thread uses again.
+// A function posted to a loop: one node, from memory that the next one of any thread uses again.
 #pragma once
 
 #include <sluice/completion/resume_queue.hpp>
@@ -18,7 +18,7 @@ void give_back_handler_memory(void* memory, std::size_t size) noexcept;
 template <class Function>
 struct handler_node : completion::ready_node {
     template <class F>
-    static handler_node* make(completion::resume_queue&, F&& function) {
+    static handler_node* make(F&& function) {
         void* memory = take_handler_memory(sizeof(handler_node));
         try {
             return new (memory) handler_node(std::forward<F>(function));

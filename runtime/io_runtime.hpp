@@ -55,8 +55,6 @@ public:
     completion::loop& loop() const noexcept { return *loop_; }
 
 private:
-    friend struct root_registry;
-
     completion::loop* loop_;
     std::function<void(const lost_report&)> on_lost_;
 };
@@ -97,8 +95,7 @@ public:
             now();
             return;
         }
-        queue().post(
-            *handler_node<std::decay_t<Function>>::make(queue(), std::forward<Function>(function)));
+        queue().post(*handler_node<std::decay_t<Function>>::make(std::forward<Function>(function)));
     }
 
     // Properties, see Asio's documentation of execution.
@@ -159,9 +156,10 @@ inline io_runtime::executor_type io_runtime::get_executor() noexcept {
     return {*this, false, false};
 }
 
-/// Which backend a context uses, and why not the ring. Asking makes the ring if it was not made
-/// yet.
+/// Which backend a context uses, and why not the ring. Any thread; the first question of a process
+/// may try a small ring.
 backend_info backend(const boost::asio::execution_context& context);
+/// Any thread; what runs meanwhile may be counted in part.
 runtime_statistics statistics(const boost::asio::execution_context& context);
 /// What this build and this machine have.
 std::vector<backend_availability> available_backends();

@@ -40,7 +40,7 @@ struct runtime_options {
     backend_choice backend = backend_choice::auto_;
     resume_mode resume = resume_mode::inline_;
     sluice::inline_budget inline_budget{};
-    std::size_t registered_memory = 0; ///< bytes; reserved for buffer arenas
+    std::size_t registered_memory = 0; ///< bytes for buffer arenas; no effect yet
     std::function<void(const lost_report&)>
         on_lost{}; ///< called on the thread that loses it; must not throw
 };

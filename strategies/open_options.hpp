@@ -23,8 +23,8 @@ struct open_options {
     std::optional<std::filesystem::perms>
         create_permissions{};            ///< of a file that is made; 0666 & ~umask else
     std::optional<resume_mode> resume{}; ///< the runtime's default else
-    unsigned read_ahead = 0;             ///< reserved: buffers kept in flight
-    unsigned write_behind = 0;
+    unsigned read_ahead = 0;             ///< buffers kept in flight; no effect yet
+    unsigned write_behind = 0;           ///< the same for writes; no effect yet
 };
 static_assert(std::is_trivially_destructible_v<open_options>);
 

@@ -40,7 +40,6 @@ public:
             --waiting_;
     }
     /// An exclusive call whose turn it is goes on as one that shares.
-    void share_from_now() noexcept { --exclusive_; }
     /// The next call whose turn has come, which then counts as started; null: none.
     template <class Waits, class Shares>
     completion::io_source* next_turn(Waits waits, Shares shares) noexcept {

@@ -22,11 +22,6 @@ void call_close(platform::request& op) noexcept {
     op.result = platform::close_file(*op.file, reinterpret_cast<const char*>(op.data));
 }
 
-// Special files cannot be synced, and need not be (fsync(2): EROFS, EINVAL).
-bool nothing_to_sync(long result) noexcept {
-    return result == -EROFS || result == -EINVAL || result == -ENOTSUP;
-}
-
 } // namespace
 
 bool file_stream_strategy::ask_control(stream_call& call, platform::request& op) noexcept {
@@ -86,9 +81,9 @@ bool file_stream_strategy::step_control(stream_call& call, platform::request& op
     switch (call.what) {
     case verb::sync:
     case verb::sync_data:
-        if (result < 0 && result != -ECANCELED && !nothing_to_sync(result))
+        if (result < 0 && result != -ECANCELED)
             failed_sync_ = static_cast<int>(result);
-        if (result < 0 && !nothing_to_sync(result))
+        if (result < 0)
             call.status = static_cast<int>(result);
         return true;
     case verb::close:

@@ -1,4 +1,4 @@
-// Built where Boost.Asio files was not found.
+// Built where liburing, which the file classes of Boost.Asio need, was not found.
 #include "contenders.hpp"
 
 namespace bench {

@@ -21,7 +21,7 @@ constexpr const char* help =
                             a page-cached file system on a disk, ext4 for comparable numbers
   --rounds=N                rounds of each pair (default 101); every round runs both sides,
                             in alternating order
-  --round-ms=N              length of one side of a round in milliseconds (default 2)
+  --round-ms=N              length of one side of a round in milliseconds (default 1)
   --pin=CPU                 stay on one processor (default: the scheduler decides)
   --strict                  exit with 1 when a bar is missed or a case with a bar did not run
   --help                    this text
@@ -52,9 +52,8 @@ int number(std::string_view text, int least, const char* name) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < least)
-        throw std::invalid_argument(std::string(name) + " wants a number of at least "
-                                    + std::to_string(least) + ", not \"" + std::string(text)
-                                    + '"');
+        throw std::invalid_argument(std::string(name) + " wants a number of at least " +
+                                    std::to_string(least) + ", not \"" + std::string(text) + '"');
     return value;
 }
 

@@ -1,5 +1,5 @@
-// Median and quartiles of a handful of numbers: the machine is noisy, so means would tell of its
-// other guests.
+// Median and quartiles of a handful of numbers: machines are noisy, so means would tell of
+// everything else that runs there.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // The inline attempt of every Linux backend: finish a request on the calling thread when that needs
-// no waiting. The hot path of the library: a read from the page cache costs preadv2(RWF_NOWAIT) and
-// a few comparisons, an overwrite costs pwrite and two clock reads.
+// no waiting, in as many calls as it takes. What a single call finishes has gone the shortest way
+// before, see whole_transfer.hpp.
 #pragma once
 
 #include <sluice/platform/backend.hpp>

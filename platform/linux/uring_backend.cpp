@@ -108,6 +108,9 @@ void uring_backend::wait(clock::time_point until) noexcept {
     batch_bytes_ = 0;
 }
 
+// RACE: the first watcher against helper threads that finish (threads_finished):
+//  - finished before handle_ is there: nobody signals; the signal below says so.
+//  - finished after: they signal, and the one below is one too many, which a reap takes back.
 int uring_backend::wait_handle() noexcept {
     int handle = handle_.load(std::memory_order_relaxed);
     if (handle >= 0)
@@ -117,6 +120,7 @@ int uring_backend::wait_handle() noexcept {
         return -1;
     handle_.store(handle, std::memory_order_release);
     register_handle();
+    signal_handle();
     return handle;
 }
 

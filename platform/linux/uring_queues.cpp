@@ -47,7 +47,6 @@ void queues::find_parts(const io_uring_params& made) noexcept {
     submit_mask = made.sq_entries - 1;
     complete_head = word_at(made.cq_off.head);
     complete_tail = word_at(made.cq_off.tail);
-    overflow = word_at(made.cq_off.overflow);
     complete_mask = made.cq_entries - 1;
     completions = reinterpret_cast<io_uring_cqe*>(word_at(made.cq_off.cqes));
     for (unsigned i = 0; i < made.sq_entries; ++i)

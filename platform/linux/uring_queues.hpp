@@ -19,7 +19,6 @@ struct queues {
 
     unsigned* complete_head = nullptr; ///< ours
     unsigned* complete_tail = nullptr; ///< the kernel's
-    unsigned* overflow = nullptr;
     unsigned complete_mask = 0;
     io_uring_cqe* completions = nullptr;
 

@@ -24,8 +24,7 @@ public:
 
     /// Makes the ring with CQSIZE, CLAMP and `flags`. 0 or -errno.
     long open(unsigned entries, unsigned completions, unsigned flags) noexcept;
-    /// Unmaps and closes. What the kernel still has of it ends some time later: see
-    /// end_descriptor().
+    /// Unmaps and closes. What the kernel still has of it ends some time later.
     void close() noexcept;
 
     /// For a descriptor that somebody else has closed: its number may be another file's by now.
@@ -73,9 +72,6 @@ public:
     bool must_enter() const noexcept {
         return (__atomic_load_n(queues_.submit_flags, __ATOMIC_RELAXED) &
                 (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)) != 0;
-    }
-    unsigned overflow_count() const noexcept {
-        return __atomic_load_n(queues_.overflow, __ATOMIC_RELAXED);
     }
 
     /// Calls `take(user_data, result)` for each completion that is there; gives the places back at

@@ -1,6 +1,6 @@
 // An open file of a POSIX system: the descriptor, what it can do, and what was learnt about it.
-// Opening follows the open table of the reference; every function here may block and belongs on a
-// worker, except where its name says "now".
+// Opening follows the open table of the reference; every function here that makes a system
+// call may block and belongs on a worker, except where its name says "now".
 #pragma once
 
 #include <sluice/platform/adaptive_inlining.hpp>
@@ -18,19 +18,19 @@ struct file_handle {
     bool readable = false;
     bool writable = false;
     bool seekable = false;
-    bool regular = false;         ///< S_ISREG: reads are completed to the end of file
-    bool append = false;          ///< O_APPEND
-    bool unlocks = false;         ///< holds a lock from `share`
-    bool removes = false;         ///< delete_on_close
-    bool share_enforced = false;  ///< the lock asked for by `share` was granted
-    bool is_direct = false;       ///< O_DIRECT, and a trial showed that it works
-    bool synchronous = false;     ///< O_SYNC: a write waits for the disk
-    bool block_backed = false;    ///< on a file system with a block device of its own: a local one
+    bool regular = false;        ///< S_ISREG: reads are completed to the end of file
+    bool append = false;         ///< O_APPEND
+    bool unlocks = false;        ///< holds a lock from `share`
+    bool removes = false;        ///< delete_on_close
+    bool share_enforced = false; ///< the lock asked for by `share` was granted
+    bool is_direct = false;      ///< O_DIRECT, and a trial showed that it works
+    bool synchronous = false;    ///< O_SYNC: a write waits for the disk
+    bool block_backed = false;   ///< on a file system with a block device of its own: a local one
     relaxed<int> transfer_flags{0};      ///< RWF_DONTCACHE where `uncached` was asked for and works
     relaxed<bool> no_wait_reads{true};   ///< false once it answered that it cannot say "not now"
     relaxed<bool> no_wait_writes{false}; ///< true where writes can say "not now"
     relaxed<bool> wrote{false};          ///< something was written through it
-    adaptive_inlining inlining;   ///< for calls that cannot say "not now"
+    adaptive_inlining inlining;          ///< for calls that cannot say "not now"
 
     bool is_open() const noexcept { return descriptor >= 0; }
 };
@@ -51,9 +51,9 @@ struct open_request {
 struct open_outcome {
     long result = 0;
     const char* step = "open";
-    std::uint64_t length = 0;     ///< at open; append streams may not go below it
-    bool is_directory = false;    ///< the target is a directory (result is -EACCES then)
-    bool preallocated = false;    ///< the space asked for was really reserved
+    std::uint64_t length = 0;  ///< at open; append streams may not go below it
+    bool is_directory = false; ///< the target is a directory (result is -EACCES then)
+    bool preallocated = false; ///< the space asked for was really reserved
 };
 
 /// Opens, and waits: for a disk or a server, on a FIFO for its other end. On failure nothing stays

@@ -1,6 +1,7 @@
-// Every raw system call of the POSIX and Linux code, one thin function each: a count or -errno
-// comes back, errno itself is never looked at elsewhere, and all pass the fault seam. Nothing here
-// retries or decides.
+// The raw system calls on files of the POSIX and Linux code, one thin function each: a count or
+// -errno comes back, errno itself is never looked at elsewhere, and all pass the fault seam.
+// Nothing here retries or decides. The calls of the shortest way are in whole_transfer.hpp, and
+// pass it too; what only sets up or takes down a ring (mmap, pipe2, dup3, close) does not.
 #pragma once
 
 #include <sluice/platform/fault_seam.hpp>
@@ -30,9 +31,7 @@ inline long answer(long returned) noexcept {
     return returned < 0 ? -static_cast<long>(errno) : returned;
 }
 /// For the calls that hand back the error number itself.
-inline long refusal(int error) noexcept {
-    return -static_cast<long>(error);
-}
+inline long refusal(int error) noexcept { return -static_cast<long>(error); }
 
 // --- opening and closing
 // -------------------------------------------------------------------------------
@@ -178,8 +177,8 @@ inline long truncate(int descriptor, std::uint64_t length) noexcept {
 inline long allocate(int descriptor, int mode, std::uint64_t offset,
                      std::uint64_t length) noexcept {
     return pass({raw_call::allocate, descriptor, 0, offset}, [=](std::size_t) noexcept {
-        return answer(::fallocate(descriptor, mode, static_cast<off_t>(offset),
-                                  static_cast<off_t>(length)));
+        return answer(
+            ::fallocate(descriptor, mode, static_cast<off_t>(offset), static_cast<off_t>(length)));
     });
 }
 

@@ -62,10 +62,11 @@ void wake_event::wait_for_signal(clock::time_point until) noexcept {
 }
 
 void wake_event::forget_after_fork() noexcept {
-    const long fresh = sys::event_new();
-    if (fresh >= 0) {
-        ::dup3(static_cast<int>(fresh), descriptor_, O_CLOEXEC);
-        sys::close(static_cast<int>(fresh));
+    sys::close(descriptor_); // first: its place is there for the new one, whatever the limit
+    const auto fresh = static_cast<int>(sys::event_new());
+    if (fresh >= 0 && fresh != descriptor_) { // who watches it keeps the number
+        ::dup3(fresh, descriptor_, O_CLOEXEC);
+        sys::close(fresh);
     }
     sleeping_ = false;
     signalled_ = false;

@@ -58,7 +58,7 @@ inline bool may_read_here(const file_handle& file, std::size_t size) noexcept {
 /// much.
 inline bool may_write_here(const file_handle& file, std::size_t size) noexcept {
     return file.inlining.is_trusted() && size <= adaptive_inlining::largest_inline &&
-           !file.is_direct && !file.synchronous;
+           file.regular && !file.is_direct && !file.synchronous && file.transfer_flags == 0;
 }
 
 /// A call on the file ended now, and took long enough to be looked at.

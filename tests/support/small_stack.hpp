@@ -2,6 +2,8 @@
 // that grows with the work to do overflows.
 #pragma once
 
+#include "support/sanitizers.hpp"
+
 #include <functional>
 #include <stdexcept>
 
@@ -10,11 +12,7 @@
 namespace sluice::test {
 
 inline constexpr std::size_t small_stack_size =
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    2 * 1024 * 1024;
-#else
-    256 * 1024;
-#endif
+    sanitizer_owns_the_heap ? 2 * 1024 * 1024 : 256 * 1024;
 
 inline void on_small_stack(std::function<void()> function) {
     pthread_attr_t attributes;
