@@ -68,15 +68,18 @@ private:
         return options;
     }
 
-    // Reaching the disk is never tried on the calling thread, and needs a worker for each at once.
+    // Reaching the disk is never tried on the calling thread, and needs a worker for each at once:
+    // of as many streams, because those of one stream take turns.
     sluice::task<void> start_workers(const std::filesystem::path& path) {
-        auto stream = sluice::file_stream::open(runtime_.get_executor(), path, options_for(0));
-        std::vector<sluice::value_task<void>> syncs;
+        std::vector<sluice::file_stream> streams;
         for (std::size_t index = 0; index < batch_size; ++index)
+            streams.push_back(
+                sluice::file_stream::open(runtime_.get_executor(), path, options_for(0)));
+        std::vector<sluice::value_task<void>> syncs;
+        for (sluice::file_stream& stream : streams)
             syncs.push_back(stream.sync_data_async());
         for (auto& sync : syncs)
             co_await std::move(sync);
-        co_await stream.close_async();
     }
 
     // One coroutine for everything: the frame of a second one would be an allocation of our own.
