@@ -16,12 +16,14 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 namespace sluice {
 
@@ -35,6 +37,16 @@ class file_stream;
 // A stream travels as the pointer that it is.
 template <>
 inline constexpr bool completion::travels_in_word<file_stream> = true;
+
+/// Buffers of Asio.
+template <class T>
+concept asio_target = std::convertible_to<T, boost::asio::mutable_buffer>;
+template <class T>
+concept asio_source = std::convertible_to<T, boost::asio::const_buffer>;
+/// Characters in a row that are no text: std::span, std::vector, std::array of char.
+template <class T>
+concept char_source = std::convertible_to<const T&, std::span<const char>> &&
+                      !std::convertible_to<const T&, std::string_view>;
 
 class file_stream {
 public:
@@ -132,18 +144,36 @@ public:
     /// itself never is.
     value_task<void> close_async();
 
-    value_task<std::size_t> read_async(boost::asio::mutable_buffer buffer,
-                                       std::stop_token stop = {}) {
-        return read_async(bytes_of(buffer), std::move(stop));
+    // The same with characters and with buffers of Asio. Braces never mean the latter.
+    value_task<std::size_t> read_async(asio_target auto buffer, std::stop_token stop = {}) {
+        return read_async(writable_bytes_of(buffer), std::move(stop));
     }
     value_task<std::size_t> read_async(std::span<char> buffer, std::stop_token stop = {}) {
         return read_async(std::as_writable_bytes(buffer), std::move(stop));
     }
-    value_task<void> write_async(boost::asio::const_buffer data, std::stop_token stop = {}) {
+    value_task<std::size_t> read_at_least_async(asio_target auto buffer, std::size_t minimum,
+                                                std::stop_token stop = {}) {
+        return read_at_least_async(writable_bytes_of(buffer), minimum, std::move(stop));
+    }
+    value_task<std::size_t> read_at_least_async(std::span<char> buffer, std::size_t minimum,
+                                                std::stop_token stop = {}) {
+        return read_at_least_async(std::as_writable_bytes(buffer), minimum, std::move(stop));
+    }
+    value_task<void> read_exactly_async(asio_target auto buffer, std::stop_token stop = {}) {
+        return read_exactly_async(writable_bytes_of(buffer), std::move(stop));
+    }
+    value_task<void> read_exactly_async(std::span<char> buffer, std::stop_token stop = {}) {
+        return read_exactly_async(std::as_writable_bytes(buffer), std::move(stop));
+    }
+    value_task<void> write_async(asio_source auto data, std::stop_token stop = {}) {
         return write_async(bytes_of(data), std::move(stop));
     }
+    /// A null ends the text of an array.
     value_task<void> write_async(std::string_view text, std::stop_token stop = {}) {
         return write_async(std::as_bytes(std::span(text)), std::move(stop));
+    }
+    value_task<void> write_async(const char_source auto& data, std::stop_token stop = {}) {
+        return write_async(std::as_bytes(std::span<const char>(data)), std::move(stop));
     }
 
     // --- synchronous: may block ---
@@ -154,14 +184,26 @@ public:
     /// See read_async.
     std::size_t read(std::span<std::byte> buffer);
     std::size_t read(std::span<char> buffer) { return read(std::as_writable_bytes(buffer)); }
+    std::size_t read(asio_target auto buffer) { return read(writable_bytes_of(buffer)); }
     /// See read_at_least_async.
     std::size_t read_at_least(std::span<std::byte> buffer, std::size_t minimum);
+    std::size_t read_at_least(std::span<char> buffer, std::size_t minimum) {
+        return read_at_least(std::as_writable_bytes(buffer), minimum);
+    }
+    std::size_t read_at_least(asio_target auto buffer, std::size_t minimum) {
+        return read_at_least(writable_bytes_of(buffer), minimum);
+    }
+    /// See read_exactly_async.
     void read_exactly(std::span<std::byte> buffer);
+    void read_exactly(std::span<char> buffer) { read_exactly(std::as_writable_bytes(buffer)); }
+    void read_exactly(asio_target auto buffer) { read_exactly(writable_bytes_of(buffer)); }
     /// The next byte, or -1 at the end of the file.
     int read_byte();
     /// See write_async. On a pipe too, what fits stays in the buffer until a flush.
     void write(std::span<const std::byte> data);
     void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+    void write(asio_source auto data) { write(bytes_of(data)); }
+    void write(const char_source auto& data) { write(std::as_bytes(std::span<const char>(data))); }
     void write_byte(std::byte value);
     /// See flush_async; to_disk: sync().
     void flush(bool to_disk = false);
@@ -234,7 +276,7 @@ private:
     value_task<void> control_async(strategies::verb what, std::uint64_t argument,
                                    std::uint64_t extent, const std::stop_token& stop);
 
-    static std::span<std::byte> bytes_of(boost::asio::mutable_buffer b) noexcept {
+    static std::span<std::byte> writable_bytes_of(boost::asio::mutable_buffer b) noexcept {
         return {static_cast<std::byte*>(b.data()), b.size()};
     }
     static std::span<const std::byte> bytes_of(boost::asio::const_buffer b) noexcept {
