@@ -20,10 +20,12 @@ class alignas(64) core_state : public ready_node {
 public:
     /// What differs between kinds of cores; each returns at once.
     struct verbs {
-        void (*give_back)(source_core&) noexcept; ///< the result was consumed: recycle. Any thread
-        void (*cancel)(source_core&,
-                       cancel_reason) noexcept; ///< ask the operation to end. Home queue only
-        void (*discard)(source_core&) noexcept; ///< destroy a result that nobody takes. Any thread
+        /// The result was consumed: recycle. Any thread.
+        void (*give_back)(source_core&) noexcept;
+        /// Ask the operation to end. Home queue only.
+        void (*cancel)(source_core&, cancel_reason) noexcept;
+        /// Destroy a result that nobody takes. Any thread.
+        void (*discard)(source_core&) noexcept;
     };
 
     // RACE: the state word. Bits below, the version in the upper half. `register` is the ticket's
@@ -62,8 +64,8 @@ public:
     static constexpr std::uint64_t done = 4;      ///< the result is there
     static constexpr std::uint64_t detached = 8;  ///< the ticket is gone
     static constexpr std::uint64_t consumed = 16; ///< the result was taken
-    static constexpr std::uint64_t owner_gone =
-        32; ///< the completion_source is gone, the consumer recycles
+    /// The completion_source is gone, the consumer recycles.
+    static constexpr std::uint64_t owner_gone = 32;
     static constexpr std::uint64_t version_step = std::uint64_t{1} << 32;
 
     using waiter_function = void (*)(source_core& self, bool invoke);

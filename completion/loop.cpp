@@ -164,7 +164,7 @@ void loop::run_after_batch(ready_node& node) noexcept {
 // RACE: post from another thread against the loop that goes to sleep.
 //  - pushed before the loop looked at `posted_`: the loop takes it and does not sleep.
 //  - pushed after: wake() ends the wait that is going on or the next one (see the backend's own
-//  RACE block).
+//    RACE block).
 // What runs the node may end the loop before this returns, hence the reference.
 void loop::post_from_elsewhere(ready_node& node) noexcept {
     const keep_alive scope(*this);

@@ -42,16 +42,14 @@ struct loss {
 
 class loop final : public resume_queue {
 public:
-    static constexpr std::size_t most_idle_sources =
-        4096; ///< kept in the pool; more go back to the process
+    /// Kept in the pool; more go back to the process.
+    static constexpr std::size_t most_idle_sources = 4096;
 
     explicit loop(const loop_options& options);
 
     // --- running ---
-    enum class waiting_rule : std::uint8_t {
-        exclusive,
-        shared
-    }; ///< see platform::backend::acquire
+    /// See platform::backend::acquire.
+    enum class waiting_rule : std::uint8_t { exclusive, shared };
     /// Runs until `until`, until stopped, until out of work, or until *done. Returns how many nodes
     /// and completions ran.
     std::size_t run_until(time_point until, waiting_rule rule, const bool* done = nullptr);
@@ -176,7 +174,7 @@ private:
     bool clock_is_fresh_ = false;
     io_source* idle_ = nullptr; // the pool of the thread that runs the loop
     platform::relaxed<std::size_t> idle_count_ = 0;
-    // by the thread that runs the loop, less what it gave back
+    // By the thread that runs the loop, less what it gave back.
     platform::relaxed<std::size_t> rented_here_ = 0;
 
     std::atomic<ready_node*> posted_{nullptr}; // from other threads, last first
@@ -184,8 +182,8 @@ private:
     std::atomic<bool> stopped_{false};
     std::atomic<bool> running_{false};
     std::atomic<bool> shut_down_{false};
-    std::atomic<bool> orphaned_{
-        false}; // the context is gone; each source that is still out holds a reference
+    // The context is gone; each source that is still out holds a reference.
+    std::atomic<bool> orphaned_{false};
     std::atomic<boost::asio::execution_context*> context_{nullptr};
     std::atomic<int> references_{1};
     unsigned fork_generation_;

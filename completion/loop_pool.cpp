@@ -6,8 +6,8 @@ namespace sluice::completion {
 namespace {
 
 std::mutex store_mutex;
-constinit io_source* store =
-    nullptr; // linked by `link`; never returned to the system, see core_state.hpp
+// Linked by `link`; never returned to the system, see core_state.hpp.
+constinit io_source* store = nullptr;
 
 io_source* take_from_store() {
     {

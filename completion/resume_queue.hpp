@@ -23,9 +23,10 @@ struct ready_node {
 class source_core;
 
 struct inline_budget_limits {
-    std::int32_t completions =
-        64; ///< in a row, before one is posted; 0: everything goes through the backend
-    std::int64_t bytes = 1024 * 1024; ///< copied in a row, before one is posted
+    /// In a row, before one is posted; 0: everything goes through the backend.
+    std::int32_t completions = 64;
+    /// Copied in a row, before one is posted.
+    std::int64_t bytes = 1024 * 1024;
 };
 
 class resume_queue {

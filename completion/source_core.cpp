@@ -102,12 +102,11 @@ void source_core::resume_coroutine(source_core& self, bool invoke) {
 //  - claimed, not done: the same; publishing sees it.
 //  - a continuation is registered, and not by this ticket: it is another ticket's result.
 //  - a local waiter of this ticket: it is taken back, and nothing is registered any more; with its
-//  result on the way it is moved into the word, and is as the last one.
+//    result on the way it is moved into the word, and is as the last one.
 //  - done, no continuation was registered: this side owns the core and recycles it.
 //  - done, with a continuation: the node is in its queue (an inline delivery runs the continuation,
-//  which takes the
-//    result before anything can abandon the ticket). The queue's thread is the one that destroys
-//    coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
+//    which takes the result before anything can abandon the ticket). The queue's thread is the one
+//    that destroys coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
 void source_core::abandon(std::uint32_t version, bool registered) noexcept {
     std::uint64_t seen = state_.load(std::memory_order_acquire);
     if (static_cast<std::uint32_t>(seen >> 32) != version)
@@ -168,8 +167,8 @@ void source_core::give_up_delivery() noexcept {
 }
 
 void source_core::post_done() {
-    state_.fetch_or(waiting,
-                    std::memory_order_relaxed); // an owner that goes away now leaves the core to us
+    // An owner that goes away now leaves the core to us.
+    state_.fetch_or(waiting, std::memory_order_relaxed);
     if (target_ != nullptr)
         target_->post(*this);
     else
@@ -179,9 +178,9 @@ void source_core::post_done() {
 // RACE: cancel against the end of its operation and the next use of the core.
 //  - the queue's own thread: nothing of this core runs meanwhile; the version decides.
 //  - another thread: the request carries its version. Recycled before the queue sees it: versions
-//  differ, ignored.
+//    differ, ignored.
 //  - the core was recycled and is cancelled again while the old request is still queued: the newer
-//  one replaces the word, the node is not queued twice, and the queue finds the newer version.
+//    one replaces the word, the node is not queued twice, and the queue finds the newer version.
 //  - several requests for one version: both stay.
 // The word is cleared after the answer, so that tied() keeps the core at this queue until then;
 // what was asked meanwhile is answered in another round.

@@ -43,8 +43,8 @@ namespace sluice::platform {
 struct backend_options {
     backend_choice choice = backend_choice::auto_;
     unsigned queue_depth = 256; ///< ring submission entries, rounded up to a power of two
-    unsigned worker_threads =
-        0; ///< 0: as many as processors, at least 2, at most 16; threads start when needed
+    /// 0: as many as processors, at least 2, at most 16; threads start when needed.
+    unsigned worker_threads = 0;
     unsigned max_in_flight = 4096; ///< operations handed to the system at once; more wait in a list
 };
 

@@ -15,9 +15,10 @@ namespace sluice {
 
 /// What may be finished on the calling thread before the loop is given a turn.
 struct inline_budget {
-    int completions =
-        64; ///< in a row; 0: nothing is finished inline, every operation goes to the backend
-    std::int64_t bytes = 1024 * 1024; ///< copied in a row
+    /// In a row; 0: nothing is finished inline, every operation goes to the backend.
+    int completions = 64;
+    /// Copied in a row.
+    std::int64_t bytes = 1024 * 1024;
     /// A call that could block is made inline while the last ones on its file took no longer than
     /// this and 1 us per 4 KiB (docs/performance.md); at most a second. 0: none is made inline.
     std::chrono::microseconds blocking_time{50};
@@ -34,15 +35,15 @@ struct lost_report {
 
 struct runtime_options {
     unsigned queue_depth = 256; ///< ring submission entries
-    unsigned worker_threads =
-        0; ///< 0: chosen by the number of processors; started only when needed
+    /// 0: chosen by the number of processors; started only when needed.
+    unsigned worker_threads = 0;
     unsigned max_in_flight = 4096; ///< operations given to the system at once; more wait
     backend_choice backend = backend_choice::auto_;
     resume_mode resume = resume_mode::inline_;
     sluice::inline_budget inline_budget{};
     std::size_t registered_memory = 0; ///< bytes for buffer arenas; no effect yet
-    std::function<void(const lost_report&)>
-        on_lost{}; ///< called on the thread that loses it; must not throw
+    /// Called on the thread that loses it; must not throw.
+    std::function<void(const lost_report&)> on_lost{};
 };
 
 } // namespace sluice

@@ -28,9 +28,9 @@ public:
 
     // RACE: the child ends (here) against the parent that suspends (task::awaiter).
     //  - the child ends within the parent's await_suspend: it arrives first and leaves it to the
-    //  parent to go on.
+    //    parent to go on.
     //  - the child ends later, maybe on another thread: the parent arrived first, and is resumed
-    //  from here.
+    //    from here.
     struct final_awaiter {
         bool await_ready() const noexcept { return false; }
         template <class Promise>

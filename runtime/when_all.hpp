@@ -19,6 +19,17 @@ namespace sluice {
 namespace runtime_detail {
 
 // Counts the parts that are not done, and one for the parent that is still starting them.
+//
+// RACE: parts that end, maybe on other threads, against the parent that starts them and suspends
+// (when_all_awaiter) and against each other. Each subtracts itself, the one that leaves nothing
+// acts, and as all subtractions acquire and release it has the results of the others.
+//  - every part | parent: the parent is last; it goes on without suspending, nobody resumes it.
+//  - parent | last part: that part resumes the parent, on its own thread, maybe while the parent's
+//    thread is still inside await_suspend(); which touches nothing of the frame after it arrived.
+//  - a part ends before the next one is started: the parent is counted, so it is not the last.
+//  - part | last part: the first touches neither the counter nor its own frame after it arrived,
+//    as the parent may have destroyed both. It is suspended by then, and so may be destroyed.
+// `parent_` is written before the first part is started, and read by a part that arrived last.
 class when_all_counter {
 public:
     explicit when_all_counter(std::size_t parts) noexcept : left_(parts + 1) {}

@@ -179,9 +179,8 @@ int file_stream_strategy::native_handle() {
     // What is pending goes to the file, and what was read ahead is given back: whoever gets the
     // descriptor may write with it.
     control(verb::flush);
-    if (file_.seekable && !file_.append)
-        platform::set_own_position_of(
-            file_, position()); // refused by some pseudo files, which is tolerated
+    if (file_.seekable && !file_.append) // refused by some pseudo files, which is tolerated
+        platform::set_own_position_of(file_, position());
     return file_.descriptor;
 }
 

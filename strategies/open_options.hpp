@@ -20,8 +20,8 @@ struct open_options {
     file_options options = file_options::none;
     std::size_t buffer_size = 4096;       ///< bytes; 0 and 1: unbuffered
     std::uint64_t preallocation_size = 0; ///< bytes reserved, the length unchanged
-    std::optional<std::filesystem::perms>
-        create_permissions{};            ///< of a file that is made; 0666 & ~umask else
+    /// Of a file that is made; 0666 & ~umask else.
+    std::optional<std::filesystem::perms> create_permissions{};
     std::optional<resume_mode> resume{}; ///< the runtime's default else
     unsigned read_ahead = 0;             ///< buffers kept in flight; no effect yet
     unsigned write_behind = 0;           ///< the same for writes; no effect yet

@@ -39,7 +39,6 @@ public:
         if (waiting)
             --waiting_;
     }
-    /// An exclusive call whose turn it is goes on as one that shares.
     /// The next call whose turn has come, which then counts as started; null: none.
     template <class Waits, class Shares>
     completion::io_source* next_turn(Waits waits, Shares shares) noexcept {

@@ -39,8 +39,9 @@ struct stream_call {
     std::size_t done = 0;       ///< bytes transferred for the caller
     std::size_t minimum = 0;    ///< read: go on until there are so many, or end of file is an error
     std::uint64_t argument = 0; ///< position that was reserved; length; offset of a range
-    std::uint64_t extent =
-        0; ///< length of a range; write: bytes of the caller that wait in the buffer
+    /// Length of a range; write: bytes of the caller that wait in the buffer; set_length: the
+    /// position before.
+    std::uint64_t extent = 0;
 
     /// Bytes that are lost when it fails and nobody hears of it. A close counts in `size` what it
     /// could not write.

@@ -279,6 +279,23 @@ void file_stream_strategy::cancelled(io_source& source, completion::cancel_reaso
     strategy.finish_call(source, call);
 }
 
+// RACE: cancel() by a third thread against the caller, who goes past the gate where he finds
+// nothing_in_flight(). `started_` is written by the caller's side without a read-modify-write, so
+// the request has a count of its own, `cancels_`: from before it is posted until the loop's thread
+// has carried it out.
+//  - count | the caller looks: he keeps off. An asynchronous call is queued for the loop's thread,
+//    synchronous ones of a buffered stream and a close() are refused, and the end of the stream,
+//    before which cancel() has returned, posts a close, which deletes the strategy after the
+//    request. (Of a loop that is forked or shut down abandon() does not look at the count.)
+//  - the caller looks | count: he goes on beside the request. It meets empty lines and no user
+//    there, which is all it looks at, and he touches neither.
+//  - a call is handed over, begins | the request: ended by it.
+//  - the request | a call begins: not ended. Those of the loop's own thread begin at once, also
+//    between the count and the request, and are ended.
+//  - this thread looks | a call is counted: to this thread it is later than the cancellation, and
+//    goes on.
+//  - uncount | the caller looks: he acquires what the request did, and may delete the strategy:
+//    begin() touches nothing of it after the subtraction.
 void file_stream_strategy::cancel() {
     if (nothing_in_flight())
         return;

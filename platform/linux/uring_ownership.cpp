@@ -94,9 +94,8 @@ void uring_backend::acquire(bool exclusive) noexcept {
     }
     if (quiet)
         close_ring();
-    else
-        abandon_ring(); // its thread ended without release(): nobody will ever enter this ring
-                        // again
+    else // its thread ended without release(): nobody will ever enter this ring again
+        abandon_ring();
 }
 
 void uring_backend::release() noexcept {

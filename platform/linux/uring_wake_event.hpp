@@ -57,10 +57,9 @@ private:
 
     // RACE: a waker sets asked_ and then looks at sleeping_; the sleeper sets sleeping_ and then
     // looks at asked_. All four are sequentially consistent, so at least one sees the other:
-    //   waker: asked, sleeper: sleeping, sleeper sees asked     -> no sleep
-    //   sleeper: sleeping, waker: asked, waker sees sleeping    -> the event is written, the sleep
-    //   ends both set before either looks                            -> both; a later sleep ends
-    //   early once
+    //  - waker sets | sleeper sets | sleeper looks: no sleep.
+    //  - sleeper sets | waker sets | waker looks: the event is written, and the sleep ends.
+    //  - both set before either looks: both; a later sleep ends early once.
     // end_sleep() takes asked_ back by an exchange: a waker before it is seen by what follows the
     // sleep, as the exchange acquires what the waker released; one after it prevents the next
     // sleep.

@@ -113,11 +113,10 @@ void poller::state::finish(operation& op) noexcept {
 /// One attempt, made without the mutex. True: worth another one now.
 bool poller::state::attempt(std::unique_lock<std::mutex>& lock, operation& op) noexcept {
     // RACE: cancel() against an attempt that is going on.
-    //   attempting | call returns | cancel: the mutex is taken first by either; if by cancel, the
-    //   mark below is
-    //     seen and this attempt is the last; if by us, the operation is over or waiting again
-    //     before cancel looks.
-    //   The bytes that the call transferred are reported either way: advance() knows of the mark.
+    //  - attempting | cancel: mark | lock: the mark is seen below, and this attempt is the last.
+    //  - attempting | lock | cancel: the operation is over or waits again before cancel looks; one
+    //    that waits ends there.
+    // The bytes that the call transferred are reported either way: advance() knows of the mark.
     op.stage = attempting;
     op.ready = true;
     lock.unlock();

@@ -33,8 +33,7 @@ inline long answer(long returned) noexcept {
 /// For the calls that hand back the error number itself.
 inline long refusal(int error) noexcept { return -static_cast<long>(error); }
 
-// --- opening and closing
-// -------------------------------------------------------------------------------
+// --- opening and closing ---
 
 inline long open(const char* path, int flags, unsigned permissions) noexcept {
     return pass({raw_call::open}, [=](std::size_t) noexcept {
@@ -68,8 +67,7 @@ inline long set_flags(int descriptor, int flags) noexcept {
                 [=](std::size_t) noexcept { return answer(::fcntl(descriptor, F_SETFL, flags)); });
 }
 
-// --- transfers
-// -----------------------------------------------------------------------------------------
+// --- transfers ---
 
 inline long read(int descriptor, std::byte* data, std::size_t size) noexcept {
     return pass({raw_call::read, descriptor, size},
@@ -142,8 +140,7 @@ inline long sync_data(int descriptor) noexcept {
                 [=](std::size_t) noexcept { return answer(::fdatasync(descriptor)); });
 }
 
-// --- the file itself
-// -----------------------------------------------------------------------------------
+// --- the file itself ---
 
 inline long stat(int descriptor, struct ::stat& about) noexcept {
     return pass({raw_call::stat, descriptor}, [descriptor, &about](std::size_t) noexcept {
@@ -193,8 +190,7 @@ inline long advise(int descriptor, int advice) noexcept {
     });
 }
 
-// --- locks
-// ---------------------------------------------------------------------------------------------
+// --- locks ---
 
 inline long lock_whole(int descriptor, int operation) noexcept {
     return pass({raw_call::flock, descriptor},
@@ -208,8 +204,7 @@ inline long lock_range(int descriptor, const struct ::flock& range) noexcept {
     });
 }
 
-// --- waiting
-// -------------------------------------------------------------------------------------------
+// --- waiting ---
 
 /// ppoll of one descriptor; `timeout` null: as long as it takes.
 inline long poll_one(int descriptor, short events, const timespec* timeout) noexcept {

@@ -21,13 +21,13 @@ void wake_event::notify() noexcept {
         signal();
 }
 
-// Written first, then flagged. RACE with clear_watched():
-//   write | flag | clear: taken back.
-//   write | clear (sees no flag) | flag: stays readable, the watcher comes once more and takes it
-//   back then. clear takes the flag of an earlier signal and reads | in between this write: the
-//   read took both; the flag
-//     that follows makes a later clear read nothing, which does no harm. The work was published
-//     before the write, and the owner looks for it after clearing.
+// RACE: signal() against clear_watched(). Written first, then flagged:
+//  - write | flag | clear: taken back.
+//  - write | clear (sees no flag) | flag: stays readable; the watcher comes once more, and it is
+//    taken back then.
+//  - clear (takes the flag of an earlier signal) | write | clear reads | flag: the read took both;
+//    the flag makes a later clear read nothing, which does no harm. The work was published before
+//    the write, and the owner looks for it after clearing.
 void wake_event::signal() noexcept {
     sys::uninterrupted([this]() noexcept { return sys::event_signal(descriptor_); });
     signalled_.store(true, std::memory_order_release);

@@ -26,13 +26,12 @@ public:
     void sleep(clock::time_point until, HasWork has_work) noexcept {
         // RACE: sleep() against publish-and-notify(). Both sides write first and look second, all
         // four sequentially consistent, so at least one sees the other:
-        //   owner: sleeping_ = true | owner: has_work() | other: publish | other: sleeping_?
-        //     the other sees true and writes the eventfd: ppoll returns.
-        //   other: publish | other: sleeping_? | owner: sleeping_ = true | owner: has_work()
-        //     the other sees false and writes nothing; the owner sees the work and does not sleep.
-        //   any mix of the two: both see each other; the eventfd is written for nothing, and the
-        //   next
-        //     sleep returns early once.
+        //  - owner: sleeping_ = true | owner: has_work() | other: publish | other: sleeping_?
+        //    The other sees true and writes the eventfd: ppoll returns.
+        //  - other: publish | other: sleeping_? | owner: sleeping_ = true | owner: has_work()
+        //    The other sees false and writes nothing; the owner sees the work and does not sleep.
+        //  - any mix of the two: both see each other. The eventfd is written for nothing, and the
+        //    next sleep returns early once.
         sleeping_.store(true, std::memory_order_seq_cst);
         if (!has_work())
             wait_for_signal(until);

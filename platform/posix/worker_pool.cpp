@@ -143,11 +143,11 @@ void worker_pool::submit(operation_list& list, completion_inbox& inbox) noexcept
 }
 
 // RACE: cancel against the worker that takes the operation. Both decide under the mutex:
-//   cancel | dequeue: the stage was queued; it is out of the list before any worker looks, and ends
-//   here. dequeue | cancel: the stage is running; the worker ends it, cancel touches nothing.
-//   dequeue | perform | push | cancel: the stage still says running, since it belongs to the caller
-//   until
-//     it was reaped, and nobody else writes it.
+//  - cancel | dequeue: the stage was queued; it is out of the list before any worker looks, and
+//    ends here.
+//  - dequeue | cancel: the stage is running; the worker ends it, cancel touches nothing.
+//  - dequeue | perform | push | cancel: the stage still says running, since it belongs to the
+//    caller until it was reaped, and nobody else writes it.
 bool worker_pool::cancel(operation& op) noexcept {
     {
         const std::lock_guard lock(state_->mutex);

@@ -2,11 +2,14 @@
 #include "support/stream_driver.hpp"
 #include "support/temp_folder.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <random>
 
 namespace {
@@ -139,6 +142,52 @@ BOOST_DATA_TEST_CASE_F(fixture, at_least, data::make(all_stream_ways()), way) {
     BOOST_CHECK_THROW(s.read_at_least(bytes_in(buffer), 9), std::out_of_range);
 }
 
+// Each form of a buffer, and what could be taken for several of them.
+BOOST_DATA_TEST_CASE_F(fixture, every_form_of_buffer, data::make(some_stream_ways()), way) {
+    stream_driver drive(way);
+    const std::string content = pattern_of(100);
+    auto s = drive.open(file(content));
+    std::string text(10, '.');
+    std::array<char, 10> chars{};
+    std::byte bytes[10]{};
+    const boost::asio::mutable_buffer asio = boost::asio::buffer(chars);
+    const auto next_ten = [&](const auto& got) {
+        const std::string_view wanted = std::string_view(content).substr(s.position() - 10, 10);
+        return std::memcmp(std::data(got), wanted.data(), 10) == 0;
+    };
+
+    BOOST_TEST(drive.wait_for(s.read_async(text)).value() == 10u);
+    BOOST_TEST(next_ten(text));
+    BOOST_TEST(drive.wait_for(s.read_async(asio)).value() == 10u);
+    BOOST_TEST(next_ten(chars));
+    BOOST_TEST(drive.wait_for(s.read_at_least_async(text, 1)).value() == 10u);
+    BOOST_TEST(next_ten(text));
+    BOOST_TEST(drive.wait_for(s.read_at_least_async(asio, 1)).value() == 10u);
+    BOOST_TEST(next_ten(chars));
+    BOOST_TEST(drive.wait_for(s.read_exactly_async(chars)).has_value());
+    BOOST_TEST(next_ten(chars));
+    BOOST_TEST(drive.wait_for(s.read_exactly_async(asio)).has_value());
+    BOOST_TEST(next_ten(chars));
+    BOOST_TEST(drive.wait_for(s.read_async({&bytes[0], 10})).value() == 10u);
+    BOOST_TEST(next_ten(bytes));
+
+    s.position(0);
+    BOOST_TEST(s.read(asio) == 10u);
+    BOOST_TEST(next_ten(chars));
+    BOOST_TEST(s.read(bytes) == 10u);
+    BOOST_TEST(next_ten(bytes));
+    BOOST_TEST(s.read_at_least(text, 1) == 10u);
+    BOOST_TEST(next_ten(text));
+    BOOST_TEST(s.read_at_least(asio, 1) == 10u);
+    BOOST_TEST(next_ten(chars));
+    s.read_exactly(text);
+    BOOST_TEST(next_ten(text));
+    s.read_exactly(asio);
+    BOOST_TEST(next_ten(chars));
+    s.read_exactly({&bytes[0], 10});
+    BOOST_TEST(next_ten(bytes));
+}
+
 BOOST_DATA_TEST_CASE_F(fixture, exactly_after_writing, data::make(all_stream_ways()), way) {
     stream_driver drive(way);
     auto s = drive.open(file("0123456789"), file_mode::open, file_access::read_write);
@@ -177,7 +226,6 @@ BOOST_DATA_TEST_CASE_F(fixture, walk_of_single_bytes, data::make(some_stream_way
         const auto to = static_cast<std::int64_t>(random() % content.size());
         const auto from = static_cast<seek_origin>(random() % 3);
         const std::int64_t base = from == seek_origin::begin ? 0
- 
                                   : from == seek_origin::end
                                       ? static_cast<std::int64_t>(content.size())
                                       : static_cast<std::int64_t>(s.position());
@@ -216,7 +264,7 @@ BOOST_DATA_TEST_CASE_F(fixture, no_stale_bytes_after_a_bypass, data::make(buffer
     BOOST_TEST(drive.read_text(s, 1) == content.substr(0, 1)); // fills the buffer
     BOOST_TEST(drive.read_text(s, way.buffer_size - 1) == content.substr(1, way.buffer_size - 1));
     BOOST_TEST(drive.read_text(s, 2 * way.buffer_size) ==
-               content.substr(way.buffer_size, 2 * way.buffer_size)); // past the buffer
+               content.substr(way.buffer_size, 2 * way.buffer_size));          // past the buffer
     s.seek(-static_cast<std::int64_t>(way.buffer_size), seek_origin::current); // #80344
     BOOST_TEST(drive.read_text(s, 5) == content.substr(2 * way.buffer_size, 5));
 }

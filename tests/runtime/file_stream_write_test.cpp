@@ -2,11 +2,15 @@
 #include "support/stream_driver.hpp"
 #include "support/temp_folder.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <random>
+#include <span>
+#include <vector>
 
 namespace {
 
@@ -101,6 +105,40 @@ BOOST_DATA_TEST_CASE_F(fixture, fits_and_is_done_at_once, data::make(buffered_wa
     BOOST_TEST(s.length() == 2u);
     BOOST_TEST(drive.flush(s).has_value());
     BOOST_TEST(content() == "ab");
+}
+
+// Each form of what is written, and what could be taken for several of them.
+BOOST_DATA_TEST_CASE_F(fixture, every_form_of_data, data::make(some_stream_ways()), way) {
+    stream_driver drive(way);
+    auto s = make(drive);
+    const std::string text = "text ";
+    const std::vector<char> chars{'v', 'e', 'c', ' '};
+    std::array<char, 4> few{'a', 'r', 'r', ' '};
+    const std::span<const char> span(chars);
+    const std::span<const std::byte> bytes = bytes_of(text);
+    const boost::asio::const_buffer asio = boost::asio::buffer(chars);
+
+    BOOST_TEST(drive.wait_for(s.write_async(span)).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async(std::span<char>(few))).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async(chars)).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async(few)).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async(text)).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async("array ")).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async(asio)).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async(boost::asio::buffer(few))).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async({bytes.data(), 4})).has_value());
+    BOOST_TEST(drive.wait_for(s.write_async({text.data(), 5})).has_value());
+
+    s.write(span);
+    s.write(few);
+    s.write(text);
+    s.write("array ");
+    s.write(asio);
+    s.write({bytes.data(), 4});
+    s.write({text.data(), 5});
+    s.close();
+    BOOST_TEST(content() == "vec arr vec arr text array vec arr texttext "
+                            "vec arr text array vec texttext ");
 }
 
 BOOST_DATA_TEST_CASE_F(fixture, gap_behind_the_end, data::make(all_stream_ways()), way) {
