@@ -2,11 +2,10 @@
 
 namespace sluice::completion {
 
-void end_public_source(source_core& core, cancel_reason reason) noexcept {
+void end_public_source(source_core& core, std::uint32_t version, cancel_reason reason) noexcept {
     if (reason != cancel_reason::deadline)
         return; // its owner completes it, or goes away
-    const source_core::claim won = core.try_claim();
-    if (won == source_core::claim::refused)
+    if (!core.try_claim_version(version))
         return;
     core.fail({.code = make_error_code(errc::timed_out), .path = {}, .exception = {}});
     core.publish_from_outside();

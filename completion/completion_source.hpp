@@ -19,7 +19,7 @@ const source_core::verbs& public_verbs() noexcept;
 
 /// Completes a public source as timed out when its deadline passes; nothing else can be cancelled
 /// there.
-void end_public_source(source_core& core, cancel_reason reason) noexcept;
+void end_public_source(source_core& core, std::uint32_t version, cancel_reason reason) noexcept;
 
 template <class T>
 typed_core<T>& new_public_core(resume_queue& home, resume_mode mode) {
@@ -122,6 +122,8 @@ public:
     void reset() {
         if (core_->has_waiter()) [[unlikely]]
             throw invalid_operation("completion source reset while somebody waits for it");
+        if (!core_->was_consumed())
+            core_->end_claims();
         discard_untaken(core_->look());
         core_->renew();
     }
@@ -149,6 +151,7 @@ protected:
 private:
     [[gnu::noinline, gnu::cold]] bool let_go_unconsumed() noexcept {
         if (!core_->ticket_is_out()) {
+            core_->end_claims();
             discard_untaken(core_->look());
             return true;
         }

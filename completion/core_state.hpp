@@ -22,8 +22,8 @@ public:
     struct verbs {
         /// The result was consumed: recycle. Any thread.
         void (*give_back)(source_core&) noexcept;
-        /// Ask the operation to end. Home queue only.
-        void (*cancel)(source_core&, cancel_reason) noexcept;
+        /// Ask the operation of this version to end. Home queue only.
+        void (*cancel)(source_core&, std::uint32_t version, cancel_reason) noexcept;
         /// Destroy a result that nobody takes. Any thread.
         void (*discard)(source_core&) noexcept;
     };

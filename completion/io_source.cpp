@@ -8,7 +8,7 @@ const source_core::verbs io_source::kind{
         auto& source = static_cast<io_source&>(core);
         source.loop_->give_back(source);
     },
-    [](source_core& core, cancel_reason reason) noexcept {
+    [](source_core& core, std::uint32_t, cancel_reason reason) noexcept {
         auto& source = static_cast<io_source&>(core);
         if (source.on_cancel == nullptr || source.reason != cancel_reason::none)
             return;

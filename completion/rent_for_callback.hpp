@@ -13,7 +13,7 @@ typed_core<T>& standalone_core() {
             core.renew();
             core_slab<T>::put(static_cast<typed_core<T>&>(core));
         },
-        [](source_core&, cancel_reason) noexcept {},
+        [](source_core&, std::uint32_t, cancel_reason) noexcept {},
         [](source_core& core) noexcept { result_traits<T>::discard(core); },
     };
     typed_core<T>& core = *core_slab<T>::take(kind, nullptr);

@@ -53,7 +53,9 @@ public:
         else
             post_from_elsewhere(node);
     }
-    /// The same where alone_here().
+    /// The same behind what other threads have posted, also where alone_here().
+    void post_behind(ready_node& node) noexcept { post_from_elsewhere(node); }
+    /// The same as post() where alone_here().
     void post_here(ready_node& node) noexcept {
         node.next = nullptr;
         (ready_head_ != nullptr ? ready_tail_->next : ready_head_) = &node;

@@ -1,6 +1,7 @@
 #include <sluice/completion/source_core.hpp>
 
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace sluice::completion {
@@ -38,11 +39,9 @@ bool source_core::register_waiter(std::uint32_t version, waiter_function waiter,
                                   resume_queue* queue, holding& held) {
     check_awaitable(version);
     std::uint64_t seen = state_.load(std::memory_order_acquire);
-    if (queue != nullptr && queue != target_ && !target_retained_) {
-        target_ = queue;
-        local_queue_ = nullptr;
-        touch();
-    }
+    // Another runtime may end before the completer posts to it.
+    if (queue != nullptr && queue != target_ && !target_retained_)
+        set_target(*queue);
     waiter_ = waiter;
     address_ = address;
     held = holding::registered;
@@ -188,7 +187,7 @@ void source_core::cancel(std::uint32_t version, cancel_reason reason) noexcept {
     if (home_ == nullptr || this->version() != version)
         return;
     if (home_->running_here())
-        kind_->cancel(*this, reason);
+        kind_->cancel(*this, version, reason);
     else
         ask_home(version, ask_to_cancel);
 }
@@ -239,7 +238,32 @@ void source_core::answer(std::uint64_t asked, bool invoke) {
         start_timer(wanted_version, time_point(time_point::duration(
                                         control_.deadline.load(std::memory_order_relaxed))));
     if ((asked & ask_to_cancel) != 0)
-        kind_->cancel(*this, cancel_reason::requested);
+        kind_->cancel(*this, wanted_version, cancel_reason::requested);
+}
+
+bool source_core::try_claim_version(std::uint32_t version) noexcept {
+    std::uint64_t seen = state_.load(std::memory_order_relaxed);
+    do {
+        if (static_cast<std::uint32_t>(seen >> 32) != version || (seen & (claimed | done)) != 0)
+            return false;
+    } while (!state_.compare_exchange_weak(seen, seen | claimed, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed));
+    return true;
+}
+
+// RACE: the owner, who renews, against a deadline on the home queue's thread.
+//  - the owner claims | the deadline: refused, by the claim or by the version.
+//  - the deadline claims | the owner: waits until the result is there, and where the ticket is gone
+//    until it was discarded; after that the completer does not touch the core.
+void source_core::end_claims() noexcept {
+    if ((state_.fetch_or(claimed, std::memory_order_acq_rel) & claimed) == 0)
+        return;
+    for (;;) {
+        const std::uint64_t seen = look();
+        if ((seen & done) != 0 && ((seen & detached) == 0 || (seen & consumed) != 0))
+            return;
+        std::this_thread::yield();
+    }
 }
 
 void source_core::start_timer(std::uint32_t version, time_point when) {
@@ -259,7 +283,7 @@ void source_core::deadline_expired(timer_node& timer, bool invoke) {
     };
     const leaving scope{expired};
     if (invoke && core.version() == expired.version && (core.look() & done) == 0)
-        core.kind_->cancel(core, cancel_reason::deadline);
+        core.kind_->cancel(core, expired.version, cancel_reason::deadline);
 }
 
 void source_core::discard_unclaimed() noexcept {

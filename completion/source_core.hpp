@@ -125,6 +125,13 @@ public:
                                                                        : claim::alone;
     }
 
+    /// The same for a completer that is not within a call of the owner, and may come too late: for
+    /// this version alone.
+    bool try_claim_version(std::uint32_t version) noexcept;
+    /// Before the owner renews a core that was not consumed: nobody completes this version any
+    /// more, and who was about to has ended.
+    void end_claims() noexcept;
+
     void fail(failure why) noexcept {
         failure_ = std::move(why);
         failed_ = true;
@@ -236,10 +243,14 @@ private:
     void deliver() {
         resume_queue* queue = target_;
         if (mode_ == resume_mode::inline_ &&
-            (queue == nullptr || (queue->running_here() && queue->spend_one())))
-            waiter_(*this, true);
-        else
+            (queue == nullptr || (queue->running_here() && queue->spend_one()))) {
+            if (dropped_) [[unlikely]] // by what the result's constructor ran
+                discard_unclaimed();
+            else
+                waiter_(*this, true);
+        } else {
             queue->post(*this);
+        }
     }
     void deliver_local() {
         const std::uintptr_t local = local_.load(std::memory_order_relaxed);

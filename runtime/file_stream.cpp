@@ -208,7 +208,10 @@ int file_stream::native_handle() { return opened("native_handle").native_handle(
 int file_stream::release() { return opened("release").release(); }
 
 std::size_t file_stream::alignment() const {
-    return platform::direct_alignment_of(opened("alignment").file());
+    const strategies::file_stream_strategy& strategy = opened("alignment");
+    if (!strategy.is_open())
+        throw file_error(make_error_code(errc::closed), "alignment", strategy.path());
+    return platform::direct_alignment_of(strategy.file());
 }
 
 bool file_stream::is_direct() const noexcept {

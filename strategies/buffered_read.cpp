@@ -10,8 +10,8 @@ namespace sluice::strategies {
 value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std::byte> buffer,
                                                                   const std::stop_token& stop) {
     // 1. all of it is in the buffer. (A closed stream has an empty window.)
-    // At rest comes first: only then is the window this thread's to look at.
-    if (at_rest() && buffer.size() <= unread() && buffer.size() != 0 && !loop_.forked() &&
+    // Idle comes first: only then is the window this thread's to look at.
+    if (idle() && buffer.size() <= unread() && buffer.size() != 0 && !loop_.forked() &&
         !stop.stop_requested()) [[likely]] {
         take_unread(buffer.data(), buffer.size());
         loop_.count(operation_path::buffer, buffer.size());
@@ -34,7 +34,7 @@ value_task<std::size_t> buffered_file_stream_strategy::read_async(std::span<std:
 inline bool buffered_file_stream_strategy::fills_now(std::span<std::byte> buffer,
                                                      const std::stop_token& stop) noexcept {
     // Whether it may be finished here comes first: only then is the buffer this thread's.
-    if (!may_finish_here(buffer.size() + capacity_))
+    if (!may_finish_here(buffer.size() + capacity_) || !idle())
         return false;
     const std::size_t held = unread();
     if (buffer_ == nullptr || pending_ != 0 || buffer.size() <= held ||

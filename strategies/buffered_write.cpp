@@ -11,8 +11,8 @@ namespace sluice::strategies {
 value_task<void> buffered_file_stream_strategy::write_async(std::span<const std::byte> data,
                                                             const std::stop_token& stop) {
     // 1. it fits behind what is pending. (A closed stream has no pending bytes.)
-    // At rest comes first: only then does no call on the loop's thread change what is pending.
-    if (at_rest() && pending_ != 0 && data.size() <= capacity_ - pending_ && file_.seekable &&
+    // Idle comes first: only then does no call on the loop's thread change what is pending.
+    if (idle() && pending_ != 0 && data.size() <= capacity_ - pending_ && file_.seekable &&
         !loop_.forked() && !stop.stop_requested()) [[likely]] {
         hold(data.data(), data.size());
         loop_.count(operation_path::buffer, data.size());
@@ -36,7 +36,7 @@ value_task<void> buffered_file_stream_strategy::write_async(std::span<const std:
 inline bool buffered_file_stream_strategy::drains_now(std::span<const std::byte> data,
                                                       const std::stop_token& stop) const noexcept {
     // Whether it may be finished here comes first: only then is the buffer this thread's.
-    if (!may_finish_here(capacity_))
+    if (!may_finish_here(capacity_) || !idle())
         return false;
     const std::size_t room = capacity_ - pending_;
     return pending_ != 0 && data.size() > room && data.size() - room < capacity_ &&

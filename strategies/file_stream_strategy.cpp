@@ -134,8 +134,10 @@ void file_stream_strategy::control(verb what, std::uint64_t argument, std::uint6
     if (what == verb::close) {
         if (!open_)
             return;
+        if (loop_.forked()) // the buffer is the parent's to write, and so are the name and the lock
+            throw_error(errc::forked, "close");
         if (!nothing_in_flight())
-            throw_error(loop_.forked() ? errc::forked : errc::operation_in_progress, "close");
+            throw_error(errc::operation_in_progress, "close");
     }
     stream_call call{.what = what, .argument = argument, .extent = extent};
     if (what == verb::close) {
@@ -219,8 +221,9 @@ void file_stream_strategy::close_now() noexcept {
 }
 
 void file_stream_strategy::abandon() noexcept {
-    // A loop that is shut down has nothing in flight, but the frame of a copy may still be there.
-    if (nothing_in_flight() || loop_.forked() || loop_.shut_down()) {
+    // A loop that is shut down has nothing in flight but what is still posted to it; the frame of a
+    // copy may be there all the same.
+    if (nothing_in_flight() || loop_.forked() || (loop_.shut_down() && nothing_unbegun())) {
         close_now();
         delete this;
         return;

@@ -89,7 +89,7 @@ public:
     bool nothing_in_flight() const noexcept {
         return started_.load(std::memory_order_relaxed) ==
                    finished_.load(std::memory_order_acquire) &&
-               cancels_.load(std::memory_order_acquire) == 0;
+               unbegun_.load(std::memory_order_acquire) == 0;
     }
     resume_mode mode() const noexcept { return mode_; }
 
@@ -144,17 +144,25 @@ protected:
     void run_blocking(stream_call& call);
     /// Whether the fast way of a strategy may be taken: nothing that must come first is in flight.
     bool may_start(const stream_call& call) noexcept {
-        return loop_.running_here() ? gate_of(call).open_for(call.shares) : nothing_in_flight();
+        return loop_.running_here() ? nothing_unbegun() && gate_of(call).open_for(call.shares)
+                                    : nothing_in_flight();
     }
     /// Whether a call that is done with the buffer alone may be answered at once.
     bool at_rest() const noexcept {
-        return loop_.running_here() ? gate_.open_for(true) : nothing_in_flight();
+        return loop_.running_here() ? nothing_unbegun() && gate_.open_for(true)
+                                    : nothing_in_flight();
     }
-    /// The same for one that copies `bytes` from or to the system.
+    /// Whether no call at all is in flight. What is in the buffer belongs to a position, which a
+    /// call that shares corrects when it ends short.
+    bool idle() const noexcept {
+        return loop_.running_here() ? nothing_unbegun() && gate_.empty() : nothing_in_flight();
+    }
+    /// Whether a call that copies `bytes` from or to the system may be finished at once.
     bool may_finish_here(std::size_t bytes) const noexcept {
         if (!loop_.running_here())
             return nothing_in_flight() && !loop_.shut_down();
-        return gate_.open_for(true) && loop_.inline_allowed() && bytes <= loop_.bytes_left();
+        return nothing_unbegun() && gate_.open_for(true) && loop_.inline_allowed() &&
+               bytes <= loop_.bytes_left();
     }
     /// The position after a transfer of `bytes` at `from` that was finished here. Nobody else moves
     /// it meanwhile: on the loop's thread this is one turn, elsewhere nothing is in flight.
@@ -246,6 +254,8 @@ private:
     void finish_call(io_source& source, stream_call& call) noexcept;
     void finish_failed_call(io_source& source, stream_call& call) noexcept;
     void end_call(io_source& source, const stream_call& call) noexcept;
+    bool nothing_unbegun() const noexcept { return unbegun_.load(std::memory_order_relaxed) == 0; }
+    void retire_one() noexcept;
     void one_finished() noexcept {
         finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
@@ -263,7 +273,9 @@ private:
     operation_gate read_gate_; // reads of an unseekable file wait beside its writes
     std::atomic<std::uint32_t> started_{0};
     std::atomic<std::uint32_t> finished_{0};
-    std::atomic<std::uint32_t> cancels_{0}; // on their way to the loop's thread; by any thread
+    // Calls and cancellations on their way to the loop's thread; by any thread. What is called on
+    // that thread meanwhile goes behind them.
+    std::atomic<std::uint32_t> unbegun_{0};
     bool giving_turns_ = false;
     bool orphaned_ = false;        // the stream is gone: its close deletes this
     bool doomed_ = false;          // to be deleted as soon as no turn is being given

@@ -103,10 +103,11 @@ io_source& file_stream_strategy::rent_for(const stream_call& call, const platfor
 
 void file_stream_strategy::hand_over(io_source& source) noexcept {
     expect_user();
-    if (loop_.running_here()) [[likely]]
+    if (loop_.running_here() && nothing_unbegun()) [[likely]]
         return begin(source);
     source.run = &begin_posted;
-    loop_.post(source);
+    unbegun_.fetch_add(1, std::memory_order_relaxed);
+    loop_.post_behind(source);
 }
 
 void file_stream_strategy::begin_posted(completion::ready_node& node, bool invoke) {
@@ -115,7 +116,10 @@ void file_stream_strategy::begin_posted(completion::ready_node& node, bool invok
     if (!invoke)
         source.reason =
             completion::cancel_reason::requested; // the loop ends: nothing is started any more
-    static_cast<file_stream_strategy*>(source.owner)->begin(source);
+    auto& strategy = *static_cast<file_stream_strategy*>(source.owner);
+    if (source.memo<stream_call>().what != verb::cancel) // that counts until it was carried out
+        strategy.unbegun_.fetch_sub(1, std::memory_order_relaxed);
+    strategy.begin(source);
 }
 
 // --- users ---
@@ -132,7 +136,7 @@ void file_stream_strategy::leave(stream_user& user) noexcept {
     (user.previous != nullptr ? user.previous->next : users_) = user.next;
     if (user.next != nullptr)
         user.next->previous = user.previous;
-    one_finished();
+    retire_one();
 }
 
 // --- turns ---
@@ -145,7 +149,7 @@ void file_stream_strategy::begin(io_source& source) noexcept {
         cancel_all();
     }
     if (call.what == verb::cancel) {
-        cancels_.fetch_sub(1, std::memory_order_release);
+        unbegun_.fetch_sub(1, std::memory_order_release);
         return source.finish(0);
     }
     if (gate_of(call).enter(source, call.shares))
@@ -235,8 +239,19 @@ void file_stream_strategy::end_call(io_source& source, const stream_call& call) 
     const bool others = gate_.has_waiting() || read_gate_.has_waiting() || closing_ != nullptr;
     if (others && !giving_turns_) [[unlikely]]
         give_turns();
+    retire_one();
+}
+
+// A call is over. Looked at before it is counted: from then on another thread may find nothing in
+// flight, and delete this. An orphan has nobody else, and the last one deletes it; the frame of a
+// copy on a loop that has ended may stay for ever.
+void file_stream_strategy::retire_one() noexcept {
+    const bool last =
+        doomed_ && !giving_turns_ && nothing_unbegun() &&
+        (loop_.shut_down() ||
+         started_.load(std::memory_order_relaxed) - finished_.load(std::memory_order_relaxed) == 1);
     one_finished();
-    if (doomed_ && !giving_turns_) [[unlikely]]
+    if (last) [[unlikely]]
         delete this;
 }
 
@@ -281,17 +296,17 @@ void file_stream_strategy::cancelled(io_source& source, completion::cancel_reaso
 
 // RACE: cancel() by a third thread against the caller, who goes past the gate where he finds
 // nothing_in_flight(). `started_` is written by the caller's side without a read-modify-write, so
-// the request has a count of its own, `cancels_`: from before it is posted until the loop's thread
+// the request has a count of its own, `unbegun_`: from before it is posted until the loop's thread
 // has carried it out.
 //  - count | the caller looks: he keeps off. An asynchronous call is queued for the loop's thread,
 //    synchronous ones of a buffered stream and a close() are refused, and the end of the stream,
 //    before which cancel() has returned, posts a close, which deletes the strategy after the
-//    request. (Of a loop that is forked or shut down abandon() does not look at the count.)
+//    request. (Of a loop that is forked abandon() does not look at the count.)
 //  - the caller looks | count: he goes on beside the request. It meets empty lines and no user
 //    there, which is all it looks at, and he touches neither.
 //  - a call is handed over, begins | the request: ended by it.
-//  - the request | a call begins: not ended. Those of the loop's own thread begin at once, also
-//    between the count and the request, and are ended.
+//  - the request | a call begins: not ended. Those of the loop's own thread go behind a request
+//    that is counted.
 //  - this thread looks | a call is counted: to this thread it is later than the cancellation, and
 //    goes on.
 //  - uncount | the caller looks: he acquires what the request did, and may delete the strategy:
@@ -304,9 +319,9 @@ void file_stream_strategy::cancel() {
     const stream_call call{.what = verb::cancel, .cancels_others = true};
     io_source& source = rent_for(call, {});
     const value_task<void> detached(source);
-    cancels_.fetch_add(1, std::memory_order_relaxed);
+    unbegun_.fetch_add(1, std::memory_order_relaxed);
     source.run = &begin_posted;
-    loop_.post(source);
+    loop_.post_behind(source);
 }
 
 void file_stream_strategy::cancel_all() noexcept {

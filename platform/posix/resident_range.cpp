@@ -9,7 +9,7 @@ namespace sluice::platform {
 
 namespace {
 
-// Older kernels, and filters that do not know the call: not asked again.
+// Older kernels: not asked again.
 relaxed<bool> system_tells{true};
 
 constexpr std::uint64_t page = 4096; // or a multiple: then fewer are counted than expected
@@ -21,7 +21,7 @@ bool is_resident(const file_handle& file, std::uint64_t offset, std::size_t size
         return false;
     std::uint64_t resident = 0;
     const long answer = sys::count_cached(file.descriptor, offset, size, resident);
-    if (answer == -ENOSYS || answer == -EPERM || answer == -EOPNOTSUPP)
+    if (answer == -ENOSYS)
         system_tells = false;
     const std::uint64_t last = offset + size - 1;
     if (answer < 0 || resident < last / page - offset / page + 1)
