@@ -6,12 +6,16 @@
 
 #include <sluice/completion/completion_source.hpp>
 #include <sluice/runtime/io_runtime.hpp>
+#include <sluice/runtime/spawn.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <memory>
+#include <optional>
+#include <semaphore>
+#include <string>
 #include <thread>
 
 namespace sluice::test {
@@ -274,6 +278,66 @@ BOOST_FIXTURE_TEST_CASE(completion_after_the_runtime_is_gone_is_let_go_of, aband
     of_other.reset();
     of_other.set_result(counted(3));
     BOOST_TEST(of_other.task().get().value == 3);
+}
+
+// The runtime of the waiting side ends between the claim and the delivery of another thread.
+BOOST_FIXTURE_TEST_CASE(runtime_of_the_waiting_side_gone_before_the_delivery, abandon_fixture) {
+    struct gate {
+        std::binary_semaphore inside{0};
+        std::binary_semaphore go_on{0};
+    };
+    static gate* at = nullptr;
+    struct slow {
+        std::string text;
+        slow() = default;
+        explicit slow(int) : text("value") {
+            at->inside.release();
+            at->go_on.acquire();
+        }
+    };
+    gate here;
+    at = &here;
+    completion_source<slow> slow_source(runtime.get_executor());
+    std::optional<io_runtime> other(std::in_place);
+    bool resumed = false;
+    auto wait = [&](value_task<slow> ticket) -> task<> {
+        co_await std::move(ticket);
+        resumed = true;
+    };
+    spawn(other->get_executor(), wait(slow_source.task()));
+    other->poll();
+    std::thread completer([&] { slow_source.set_result(1); });
+    here.inside.acquire();
+    other.reset();
+    here.go_on.release();
+    completer.join();
+    BOOST_TEST(!resumed);
+}
+
+// User code runs between the claim and the delivery: the constructor of the result.
+BOOST_FIXTURE_TEST_CASE(waiting_coroutine_destroyed_by_the_result_s_constructor, abandon_fixture) {
+    static home_coroutine* victim = nullptr;
+    struct destroying {
+        std::string text;
+        destroying() = default;
+        explicit destroying(int) : text("value") { victim->destroy(); }
+    };
+    for (const bool in_word : {false, true})
+        on_runtime([&] {
+            bool resumed = false;
+            completion_source<destroying> of_it(runtime.get_executor());
+            auto wait = [&](value_task<destroying> ticket) -> home_coroutine {
+                co_await std::move(ticket);
+                resumed = true;
+            };
+            auto ticket = of_it.task();
+            if (in_word)
+                ticket = std::move(ticket).resume_on(runtime.get_executor());
+            home_coroutine waiting = wait(std::move(ticket));
+            victim = &waiting;
+            of_it.set_result(1);
+            BOOST_TEST(!resumed);
+        });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,7 @@
 #include "support/home_coroutine.hpp"
 #include "support/seed.hpp"
 
+#include <sluice/completion/completion_pool.hpp>
 #include <sluice/completion/completion_source.hpp>
 #include <sluice/completion/timer_heap.hpp>
 #include <sluice/runtime/io_runtime.hpp>
@@ -175,6 +176,39 @@ BOOST_AUTO_TEST_CASE(source_destroyed_with_its_deadline_request_still_travelling
     BOOST_TEST(true); // nothing was corrupted
 }
 
+// RACE: the deadline of a version against its owner on another thread, who completes, takes the
+// result and goes on with the next version: that one has no deadline, and no claim on it.
+BOOST_AUTO_TEST_CASE(old_deadline_does_not_touch_the_next_version) {
+    std::mt19937 random(new_seed());
+    auto work = boost::asio::require(runtime.get_executor(),
+                                     boost::asio::execution::outstanding_work.tracked);
+    std::thread loop([&] { runtime.run(); });
+    completion_pool<int> pool(runtime.get_executor());
+    int wrong = 0;
+    for (int round = 0; round < race_rounds / 4; ++round) {
+        {
+            auto timed = pool.rent();
+            auto ticket = timed.task().within(std::chrono::nanoseconds(random() % 2000));
+            const bool won = timed.try_set_result(round);
+            while (!ticket.is_completed())
+                std::this_thread::yield();
+            const auto outcome = ticket.get_result();
+            wrong += outcome.has_value() != won;
+        }
+        source.reset();
+        {
+            const auto dropped = source.task().within(std::chrono::nanoseconds(random() % 2000));
+        }
+        source.reset();
+        auto next = pool.rent();
+        wrong += !next.try_set_result(round) || next.task().get() != round;
+        wrong += !source.try_set_result(round) || source.task().get() != round;
+    }
+    BOOST_TEST(wrong == 0);
+    runtime.stop();
+    loop.join();
+}
+
 BOOST_AUTO_TEST_CASE(deadlines_fire_in_their_order) {
     std::vector<int> order;
     std::vector<std::unique_ptr<completion_source<int>>> sources;
@@ -182,8 +216,10 @@ BOOST_AUTO_TEST_CASE(deadlines_fire_in_their_order) {
         const auto now = clock::now();
         for (const int i : {3, 1, 4, 0, 2}) {
             sources.push_back(std::make_unique<completion_source<int>>(runtime.get_executor()));
-            sources.back()->task().deadline(now - 10s + i * 1s).on_completed(
-                [&order, i](error_code, int) { order.push_back(i); });
+            sources.back()
+                ->task()
+                .deadline(now - 10s + i * 1s)
+                .on_completed([&order, i](error_code, int) { order.push_back(i); });
         }
         co_return;
     };
@@ -214,8 +250,8 @@ BOOST_AUTO_TEST_CASE(timer_heap_agrees_with_a_sorted_list) {
         BOOST_REQUIRE(heap.size() == armed.size());
         if (armed.empty())
             continue;
-        const auto earliest = *std::min_element(
-            armed.begin(), armed.end(), [](auto* a, auto* b) { return a->when < b->when; });
+        const auto earliest = *std::min_element(armed.begin(), armed.end(),
+                                                [](auto* a, auto* b) { return a->when < b->when; });
         BOOST_REQUIRE((heap.earliest() == earliest->when));
     }
     auto previous = clock::time_point::min();

@@ -64,6 +64,7 @@ int all_synchronous_refused(file_stream& s) {
     SLUICE_EXPECT(error_of([&] { s.sync(); }) == forked);
     SLUICE_EXPECT(error_of([&] { s.set_length(1); }) == forked);
     SLUICE_EXPECT(error_of([&] { s.lock(0, 1); }) == forked);
+    SLUICE_EXPECT(error_of([&] { s.close(); }) == forked);
     return 0;
 }
 
