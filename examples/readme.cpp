@@ -14,6 +14,6 @@ int main(int argc, char** argv) try {
     sluice::io_runtime runtime;
     for (int i = 1; i < argc; ++i)
         sluice::sync_wait(runtime, print_file(runtime, argv[i]));
-} catch (const sluice::file_error& error) {
+} catch (const std::exception& error) { // what a file refuses is a sluice::file_error
     return std::fprintf(stderr, "%s\n", error.what()), 1;
 }
