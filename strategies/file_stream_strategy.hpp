@@ -249,6 +249,7 @@ private:
     bool ask_control(stream_call& call, platform::request& op) noexcept;
     io_source& rent_for(const stream_call& call, const platform::request& op);
     void hand_over(io_source& source) noexcept;
+    void post_to_begin(io_source& source) noexcept;
     void begin(io_source& source) noexcept;
     void run_turn(io_source& source) noexcept;
     void finish_call(io_source& source, stream_call& call) noexcept;
@@ -256,9 +257,6 @@ private:
     void end_call(io_source& source, const stream_call& call) noexcept;
     bool nothing_unbegun() const noexcept { return unbegun_.load(std::memory_order_relaxed) == 0; }
     void retire_one() noexcept;
-    void one_finished() noexcept {
-        finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    }
     void give_turns() noexcept;
     void cancel_all() noexcept;
     void cancel_line(operation_gate& gate) noexcept;

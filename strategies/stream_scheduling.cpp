@@ -105,6 +105,10 @@ void file_stream_strategy::hand_over(io_source& source) noexcept {
     expect_user();
     if (loop_.running_here() && nothing_unbegun()) [[likely]]
         return begin(source);
+    post_to_begin(source);
+}
+
+void file_stream_strategy::post_to_begin(io_source& source) noexcept {
     source.run = &begin_posted;
     unbegun_.fetch_add(1, std::memory_order_relaxed);
     loop_.post_behind(source);
@@ -250,7 +254,7 @@ void file_stream_strategy::retire_one() noexcept {
         doomed_ && !giving_turns_ && nothing_unbegun() &&
         (loop_.shut_down() ||
          started_.load(std::memory_order_relaxed) - finished_.load(std::memory_order_relaxed) == 1);
-    one_finished();
+    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     if (last) [[unlikely]]
         delete this;
 }
@@ -319,9 +323,7 @@ void file_stream_strategy::cancel() {
     const stream_call call{.what = verb::cancel, .cancels_others = true};
     io_source& source = rent_for(call, {});
     const value_task<void> detached(source);
-    unbegun_.fetch_add(1, std::memory_order_relaxed);
-    source.run = &begin_posted;
-    loop_.post_behind(source);
+    post_to_begin(source);
 }
 
 void file_stream_strategy::cancel_all() noexcept {

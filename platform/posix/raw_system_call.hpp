@@ -36,24 +36,22 @@ inline long raw_preadv2(int descriptor, const iovec* parts, long count, long off
     return result;
 }
 
-inline long raw_pread(int descriptor, void* data, std::size_t size, long offset) noexcept {
+/// pread and pwrite differ in their number alone.
+template <long number>
+inline long raw_at(int descriptor, const void* data, std::size_t size, long offset) noexcept {
     long result;
     register long arg4 asm("r10") = offset;
     asm volatile("syscall"
                  : "=a"(result)
-                 : "a"(17L), "D"(static_cast<long>(descriptor)), "S"(data), "d"(size), "r"(arg4)
+                 : "a"(number), "D"(static_cast<long>(descriptor)), "S"(data), "d"(size), "r"(arg4)
                  : "rcx", "r11", "memory");
     return result;
 }
-
+inline long raw_pread(int descriptor, void* data, std::size_t size, long offset) noexcept {
+    return raw_at<17>(descriptor, data, size, offset);
+}
 inline long raw_pwrite(int descriptor, const void* data, std::size_t size, long offset) noexcept {
-    long result;
-    register long arg4 asm("r10") = offset;
-    asm volatile("syscall"
-                 : "=a"(result)
-                 : "a"(18L), "D"(static_cast<long>(descriptor)), "S"(data), "d"(size), "r"(arg4)
-                 : "rcx", "r11", "memory");
-    return result;
+    return raw_at<18>(descriptor, data, size, offset);
 }
 
 #else
