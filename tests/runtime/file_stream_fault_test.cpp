@@ -21,10 +21,7 @@ using namespace sluice::test;
 using platform::raw_call;
 namespace data = boost::unit_test::data;
 
-struct fixture {
-    const temp_folder folder;
-    const std::string path = folder / "file";
-    std::string content() const { return temp_folder::content_of(path); }
+struct fixture : temp_file {
     file_stream open(stream_driver& drive, const std::string& text) const {
         folder.make("file", text);
         return drive.open(path, file_mode::open, file_access::read_write);

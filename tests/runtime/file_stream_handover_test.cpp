@@ -22,11 +22,7 @@ using namespace sluice::test;
 using platform::raw_call;
 namespace data = boost::unit_test::data;
 
-struct fixture {
-    const temp_folder folder;
-    const std::string path = folder / "file";
-    std::string content() const { return temp_folder::content_of(path); }
-
+struct fixture : temp_file {
     /// No call is finished within itself.
     static runtime_options nothing_inline(const stream_way& way) {
         runtime_options options = options_for(way);

@@ -25,12 +25,9 @@ using namespace sluice::test;
 using platform::raw_call;
 namespace data = boost::unit_test::data;
 
-struct fixture {
-    const temp_folder folder;
-    const std::string path = folder / "file";
+struct fixture : temp_file {
     std::vector<lost_report> lost;
 
-    std::string content() const { return temp_folder::content_of(path); }
     runtime_options options(const stream_way& way) {
         runtime_options result = options_for(way);
         result.on_lost = [this](const lost_report& report) { lost.push_back(report); };

@@ -22,9 +22,7 @@ std::ostream& operator<<(std::ostream& out, door d) { return out << static_cast<
 const auto doors =
     data::make({door::throwing, door::answering, door::asynchronous, door::from_the_loop});
 
-struct fixture {
-    const temp_folder folder;
-    const std::string path = folder / "file";
+struct fixture : temp_file {
     stream_driver outside{{calling::outside}};
     stream_driver on_loop{{calling::callback}};
 
@@ -50,7 +48,6 @@ struct fixture {
         return on_loop.asynchronous<file_stream>(
             [&] { return file_stream::open_async(on_loop.runtime.get_executor(), name, options); });
     }
-    std::string content() const { return temp_folder::content_of(path); }
 };
 
 constexpr file_mode modes[] = {file_mode::create_new,     file_mode::create,   file_mode::open,

@@ -16,12 +16,9 @@ using namespace sluice::test;
 using platform::raw_call;
 namespace data = boost::unit_test::data;
 
-struct fixture {
-    const temp_folder folder;
-    const std::string path = folder / "file";
+struct fixture : temp_file {
     std::vector<value_task<void>> done; // destroyed before what the operations use, after the loop
 
-    std::string content() const { return temp_folder::content_of(path); }
     file_stream open(stream_driver& drive, std::string_view text) const {
         folder.make("file", text);
         return drive.open(path, file_mode::open, file_access::read_write);

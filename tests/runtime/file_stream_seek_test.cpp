@@ -19,10 +19,7 @@ namespace data = boost::unit_test::data;
 
 constexpr std::uint64_t most = 0x7fff'ffff'ffff'ffff;
 
-struct fixture {
-    const temp_folder folder;
-    const std::string path = folder / "file";
-    std::string content() const { return temp_folder::content_of(path); }
+struct fixture : temp_file {
     file_stream open(stream_driver& drive, std::string_view text,
                      file_access access = file_access::read_write) const {
         folder.make("file", text);

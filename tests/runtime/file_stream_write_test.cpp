@@ -18,10 +18,7 @@ using namespace sluice;
 using namespace sluice::test;
 namespace data = boost::unit_test::data;
 
-struct fixture {
-    const temp_folder folder;
-    const std::string path = folder / "file";
-    std::string content() const { return temp_folder::content_of(path); }
+struct fixture : temp_file {
     file_stream make(stream_driver& drive, file_access access = file_access::read_write) const {
         return drive.open(path, file_mode::create, access);
     }

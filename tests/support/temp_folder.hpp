@@ -49,4 +49,11 @@ private:
     std::filesystem::path path_;
 };
 
+/// A folder, and the file in it that a test is about.
+struct temp_file {
+    const temp_folder folder;
+    const std::string path = folder / "file";
+    std::string content() const { return temp_folder::content_of(path); }
+};
+
 } // namespace sluice::test
