@@ -5,6 +5,7 @@
 #include "copy_file/options.hpp"
 #include "copy_file/progress_bar.hpp"
 #include "copy_file/signals.hpp"
+#include "copy_file/standard_streams.hpp"
 #include "copy_file/target.hpp"
 
 #include <sluice/sluice.hpp>
@@ -43,8 +44,9 @@ double seconds_since(clock_type::time_point begin) {
 
 // Until the source ends, whatever its length was.
 sluice::task<void> copy(sluice::file_stream& from, sluice::file_stream& to,
-                        std::span<std::byte> buffer, report& result, std::stop_token stop) {
-    progress_bar bar(from.can_seek() ? from.length() : 0);
+                        std::span<std::byte> buffer, report& result, std::stop_token stop,
+                        std::FILE* progress) {
+    progress_bar bar(progress, from.can_seek() ? from.length() : 0);
     digest seen;
     std::uint64_t calls = 0;
     std::uint64_t allocations_before = 0;
@@ -72,7 +74,8 @@ sluice::task<std::uint64_t> digest_of(sluice::file_stream& file, std::span<std::
     co_return seen.value();
 }
 
-sluice::task<report> run(executor ex, const options& wanted, std::stop_token stop) {
+sluice::task<report> run(executor ex, const options& wanted, std::stop_token stop,
+                         std::FILE* progress) {
     report result;
     const auto begin = clock_type::now();
     const auto memory = std::make_unique_for_overwrite<std::byte[]>(wanted.buffer);
@@ -85,7 +88,7 @@ sluice::task<report> run(executor ex, const options& wanted, std::stop_token sto
     target place(wanted.destination, from.native_handle());
     auto to = co_await sluice::file_stream::open_async(ex, place.path(), place.options(), stop);
     place.opened();
-    co_await copy(from, to, buffer, result, stop);
+    co_await copy(from, to, buffer, result, stop, progress);
     co_await to.close_async();
     co_await from.close_async();
     result.seconds = seconds_since(begin);
@@ -105,34 +108,52 @@ sluice::task<report> run(executor ex, const options& wanted, std::stop_token sto
     co_return result;
 }
 
-void print(const report& r, const options& wanted, const sluice::backend_info& backend) {
+void print(std::FILE* to, const report& r, const options& wanted,
+           const sluice::backend_info& backend) {
     const auto bytes = static_cast<double>(r.bytes);
-    std::printf("copied       %" PRIu64 " bytes (%s) in %.3f s, %s/s\n", r.bytes,
-                size_text(bytes).text, r.seconds, size_text(bytes / r.seconds).text);
+    std::fprintf(to, "copied       %" PRIu64 " bytes (%s) in %.3f s, %s/s\n", r.bytes,
+                 size_text(bytes).text, r.seconds, size_text(bytes / r.seconds).text);
     if (r.verified)
-        std::printf("verified     the copy reads back the same in %.3f s, XXH64 %016" PRIx64 "\n",
-                    r.verify_seconds, r.digest);
+        std::fprintf(to,
+                     "verified     the copy reads back the same in %.3f s, XXH64 %016" PRIx64 "\n",
+                     r.verify_seconds, r.digest);
     else
-        std::printf("verified     no: %s\n",
-                    wanted.verify ? "the destination is no regular file" : "--no-verify was given");
-    std::printf("backend      %s%s%s\n", sluice::name_of(backend.kind),
-                backend.explanation.empty() ? "" : ", not io_uring: ", backend.explanation.c_str());
+        std::fprintf(to, "verified     no: %s\n",
+                     wanted.verify ? "the destination is no regular file"
+                                   : "--no-verify was given");
+    std::fprintf(
+        to, "backend      %s%s%s\n", sluice::name_of(backend.kind),
+        backend.explanation.empty() ? "" : ", not io_uring: ", backend.explanation.c_str());
     if (!allocations_are_counted())
-        std::printf("allocations  not counted in this build\n");
+        std::fprintf(to, "allocations  not counted in this build\n");
     else if (r.operations == 0)
-        std::printf("allocations  not counted: fewer than %" PRIu64 " operations\n", warm_up);
+        std::fprintf(to, "allocations  not counted: fewer than %" PRIu64 " operations\n", warm_up);
     else
-        std::printf("allocations  %.4f per operation (%" PRIu64 " in the %" PRIu64
-                    " operations after warm-up)\n",
-                    static_cast<double>(r.allocations) / static_cast<double>(r.operations),
-                    r.allocations, r.operations);
+        std::fprintf(to,
+                     "allocations  %.4f per operation (%" PRIu64 " in the %" PRIu64
+                     " operations after warm-up)\n",
+                     static_cast<double>(r.allocations) / static_cast<double>(r.operations),
+                     r.allocations, r.operations);
 }
 
 // The new file beside the destination is our own affair: the user is told of the destination.
 std::string words_for(const sluice::file_error& error, const options& wanted) {
     const bool in_target = error.path() != wanted.source;
     const auto& path = in_target ? wanted.destination : wanted.source;
-    return std::string(error.operation()) + " '" + path.native() + "': " + error.code().message();
+    std::error_code ignored;
+    // The library calls every directory "permission denied", as .NET does.
+    const std::string reason = !in_target && std::filesystem::is_directory(path, ignored)
+                                   ? std::strerror(EISDIR)
+                                   : error.code().message();
+    return std::string(error.operation()) + " '" + path.native() + "': " + reason;
+}
+
+// All of what was printed so far.
+bool written(std::FILE* to) { return std::fflush(to) == 0 && std::ferror(to) == 0; }
+
+std::string cannot_write(std::FILE* to) {
+    return std::string("write to standard ") + (to == stdout ? "output: " : "error: ") +
+           std::strerror(errno);
 }
 
 int fail(const std::string& why, int code) {
@@ -144,6 +165,7 @@ int fail(const std::string& why, int code) {
 } // namespace
 
 int main(int argc, char** argv) {
+    keep_standard_descriptors();
     static char output[BUFSIZ]; // or the first line would allocate one in the midst of counting
     std::setvbuf(stdout, output, _IOFBF, sizeof output);
     options wanted;
@@ -152,19 +174,21 @@ int main(int argc, char** argv) {
     } catch (const wrong_usage& wrong) {
         return fail(std::string(wrong.what()) + " (see --help)", 2);
     }
-    if (wanted.help)
-        return std::fputs(help_text, stdout) < 0;
+    if (wanted.help) {
+        std::fputs(help_text, stdout);
+        return written(stdout) ? 0 : fail(cannot_write(stdout), 1);
+    }
     try {
         const std::stop_token stop = stop_on_signals(&target::remove_leftover);
+        std::FILE* const to = report_stream(wanted.destination);
         sluice::runtime_options how;
         how.backend = wanted.backend;
         how.worker_threads = 1; // one operation at a time is all that a copy asks for
         sluice::io_runtime runtime(how);
-        const report result = sluice::sync_wait(runtime, run(runtime.get_executor(), wanted, stop));
-        print(result, wanted, sluice::backend(runtime));
-        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-            return fail(std::string("write to standard output: ") + std::strerror(errno), 1);
-        return 0;
+        const report result =
+            sluice::sync_wait(runtime, run(runtime.get_executor(), wanted, stop, to));
+        print(to, result, wanted, sluice::backend(runtime));
+        return written(to) ? 0 : fail("copied, but: " + cannot_write(to), 3);
     } catch (const sluice::file_error& error) {
         if (const int signal = signal_received(); signal != 0)
             return fail("interrupted, nothing was copied", 128 + signal);

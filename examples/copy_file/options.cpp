@@ -22,9 +22,11 @@ checked. So whatever happens before that, an existing DESTINATION stays as it wa
 copied so far is removed. In the end it is a new file: with the permissions of the old one (of
 SOURCE, if there was none), owned by the caller; other hard links keep the old content, a symbolic
 link keeps pointing to it. It is not forced to the disk. A device, pipe or terminal is written to
-directly and can not be checked.
+directly and can not be checked. Progress and report go to standard output, or to standard error
+where the copy goes to standard output.
 
-Exit code: 0 copied, 1 not copied, 2 wrong usage, 128 + N ended by signal N.
+Exit code: 0 copied, 1 not copied, 2 wrong usage, 3 copied but the report could not be written,
+128 + N ended by signal N.
 )";
 
 namespace {

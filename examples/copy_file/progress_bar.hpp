@@ -1,16 +1,17 @@
 // How far a copy is: a bar that is drawn over on a terminal, a plain line now and then elsewhere.
-// Draws on standard output; allocates nothing.
+// Allocates nothing.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 
 namespace copy_file {
 
 class progress_bar {
 public:
     /// total 0: unknown.
-    explicit progress_bar(std::uint64_t total);
+    progress_bar(std::FILE* to, std::uint64_t total);
     progress_bar(const progress_bar&) = delete;
     progress_bar& operator=(const progress_bar&) = delete;
     /// Wipes the bar away.
@@ -23,6 +24,7 @@ private:
 
     void draw(std::uint64_t done, double seconds);
 
+    std::FILE* to_;
     std::uint64_t total_;
     bool terminal_;
     bool drawn_ = false;

@@ -9,6 +9,7 @@ import pathlib
 import pty
 import re
 import resource
+import shlex
 import signal
 import stat
 import subprocess
@@ -191,7 +192,9 @@ class CopyFile(unittest.TestCase):
 
     def test_directory_as_source(self):
         self.target.write_text("precious")
-        self.expect_refusal(run(self.here, self.target))
+        done = run(self.here, self.target)
+        self.expect_refusal(done)
+        self.assertIn(f"open '{self.here}': Is a directory", done.stderr)
         self.assertEqual(self.target.read_text(), "precious")
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
@@ -243,6 +246,46 @@ class CopyFile(unittest.TestCase):
             with self.subTest(destination=name):
                 self.expect_refusal(run(self.source, self.here / name))
                 self.assertEqual(self.source.read_text(), "precious")
+
+    def test_standard_output_as_destination(self):
+        """The report goes elsewhere than the copy."""
+        data = os.urandom(MEGABYTE + 17)
+        self.source.write_bytes(data)
+        pipe = run(self.source, "/dev/stdout", text=False)
+        self.assertEqual(pipe.returncode, 0, pipe.stderr)
+        self.assertEqual(pipe.stdout, data)
+        self.assertIn(b"copied       1048593 bytes", pipe.stderr)
+        with open(self.target, "wb") as output:
+            file = run(self.source, "/dev/stdout", capture_output=False, stdout=output,
+                       stderr=subprocess.PIPE)
+        self.assertEqual(file.returncode, 0, file.stderr)
+        self.assertEqual(self.target.read_bytes(), data)
+        self.assertIn("copied       1048593 bytes", file.stderr)
+
+    def test_report_that_cannot_be_written(self):
+        self.source.write_text("x")
+        with open("/dev/full", "wb") as full:
+            copied = run(self.source, self.target, capture_output=False, stdout=full,
+                         stderr=subprocess.PIPE)
+            helped = run("--help", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        self.expect_refusal(copied)
+        self.assertEqual(copied.returncode, 3)
+        self.assertEqual(self.target.read_text(), "x")
+        self.expect_refusal(helped)
+        self.assertEqual(helped.returncode, 1)
+
+    def test_closed_standard_descriptors(self):
+        """No report gets into a file that was given a standard number."""
+        data = os.urandom(MEGABYTE)
+        self.source.write_bytes(data)
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            with self.subTest(closed=closed):
+                command = shlex.join([PROGRAM, str(self.source), str(self.target)])
+                done = subprocess.run(
+                    ["sh", "-c", command + "".join(f" {number}>&-" for number in closed)],
+                    capture_output=True, text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 3 if 1 in closed else 0, done.stderr)
+                self.assertEqual(self.target.read_bytes(), data)
 
     def test_full_disk(self):
         self.source.write_bytes(os.urandom(MEGABYTE))
