@@ -3,6 +3,8 @@
 // are looked at.
 #pragma once
 
+#include <sluice/platform/sanitizers.hpp>
+
 #include <liburing.h>
 
 #include <cstdint>
@@ -24,14 +26,6 @@
 #endif
 #ifndef IORING_SQ_TASKRUN
 #define IORING_SQ_TASKRUN (1U << 2)
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#define SLUICE_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SLUICE_THREAD_SANITIZER 1
-#endif
 #endif
 
 #if SLUICE_THREAD_SANITIZER

@@ -4,23 +4,16 @@
 // library's calls only, so their builds use those.
 #pragma once
 
+#include <sluice/platform/sanitizers.hpp>
+
 #include <cerrno>
 #include <cstddef>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLUICE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define SLUICE_SANITIZED 1
-#endif
-#endif
-
 namespace sluice::platform::sys {
 
-#if defined(__x86_64__) && !defined(SLUICE_SANITIZED)
+#if defined(__x86_64__) && !SLUICE_SANITIZER
 
 inline long raw_preadv2(int descriptor, const iovec* parts, long count, long offset,
                         long flags) noexcept {

@@ -21,7 +21,7 @@ std::size_t heap_allocations() noexcept { return allocations.load(std::memory_or
 } // namespace sluice::test
 
 // Every form of operator new ends in one of these.
-#if SLUICE_SANITIZER_OWNS_THE_HEAP
+#if SLUICE_SANITIZER
 
 extern "C" int __sanitizer_install_malloc_and_free_hooks(
     void (*after_malloc)(const volatile void* memory, std::size_t size),
