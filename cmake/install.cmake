@@ -8,12 +8,23 @@ install(TARGETS sluice EXPORT sluiceTargets
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION "${sluice_package_dir}")
 
-# The folders of single systems stay out: they include system headers, and no public one needs them.
-install(DIRECTORY ${sluice_layers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sluice"
+# What sluice.hpp includes. Left out is what the library alone needs: the folders of single systems,
+# the strategies but for the options, the seam.
+install(DIRECTORY runtime completion platform DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sluice"
     FILES_MATCHING PATTERN "*.hpp"
+    PATTERN "platform/posix" EXCLUDE
     PATTERN "platform/linux" EXCLUDE
     PATTERN "platform/windows" EXCLUDE
+    PATTERN "platform/adaptive_inlining.hpp" EXCLUDE
+    PATTERN "platform/fault_seam.hpp" EXCLUDE
+    PATTERN "platform/file_handle.hpp" EXCLUDE
+    PATTERN "platform/sanitizers.hpp" EXCLUDE
+    PATTERN "platform/tick_clock.hpp" EXCLUDE
+    PATTERN "platform/transfer.hpp" EXCLUDE
+    PATTERN "runtime/copying.hpp" EXCLUDE
     PATTERN "runtime/sluice.hpp" EXCLUDE)
+install(FILES strategies/open_options.hpp
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sluice/strategies")
 install(FILES runtime/sluice.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sluice")
 
 # A shared sluice has liburing inside its own link; a static one hands it on.
