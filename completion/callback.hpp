@@ -109,6 +109,14 @@ struct callback {
 template <class T>
 template <class Handler>
 void value_task<T>::on_completed(Handler&& handler) && {
+    if constexpr (std::is_void_v<T>)
+        static_assert(std::is_invocable_v<std::decay_t<Handler>, error_code>,
+                      "the callback of a value_task<void> is called with an error_code");
+    else
+        static_assert(std::is_invocable_v<std::decay_t<Handler>, error_code, T> &&
+                          std::is_default_constructible_v<T>,
+                      "the callback of a value_task<T> is called with an error_code and a T, which "
+                      "is T{} beside an error");
     completion::callback<T, std::decay_t<Handler>>::start(*this, std::forward<Handler>(handler));
 }
 

@@ -14,7 +14,8 @@ value_task<void> sleep_on(completion::resume_queue& queue,
                           std::chrono::steady_clock::time_point until, const std::stop_token& stop);
 }
 
-/// Completes at `until`; as cancelled when the token asks for it first. The executor is one of an
+/// Completes at `until`; as cancelled when the token asks for it first. Like every operation it
+/// goes on when its value task is dropped, and counts as work until then. The executor is one of an
 /// io_runtime, else std::invalid_argument. Any thread.
 template <class Executor>
 value_task<void> sleep_until(const Executor& executor, std::chrono::steady_clock::time_point until,

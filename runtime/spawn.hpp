@@ -49,12 +49,14 @@ void spawn(const Executor& executor, task<T> work) {
 }
 
 /// The same; at the end calls handler(std::exception_ptr) or handler(std::exception_ptr, T) on the
-/// executor.
+/// executor. Beside an exception T is T{}.
 template <class Executor, class T, class Handler>
     requires(std::is_void_v<T>
                  ? std::invocable<Handler, std::exception_ptr>
                  : std::invocable<Handler, std::exception_ptr, std::add_rvalue_reference_t<T>>)
 void spawn(const Executor& executor, task<T> work, Handler handler) {
+    static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
+                  "the handler gets a T{} beside an exception: T needs a default constructor");
     runtime_detail::run_with_handler(std::move(work), std::move(handler)).start_on(executor);
 }
 

@@ -153,6 +153,7 @@ public:
         std::coroutine_handle<promise_type> frame_;
     };
     awaiter operator co_await() && noexcept { return awaiter(frame_); }
+    awaiter operator co_await() & = delete; ///< a task is awaited once: co_await std::move(it)
 
 private:
     friend promise_type;
