@@ -142,28 +142,33 @@ public:
 
 protected:
     std::atomic<std::uint64_t> state_{version_step};
-    platform::relaxed<std::uint32_t> issued_ = 0; ///< the last version that has a ticket
     std::atomic<std::uintptr_t> local_{0};
-    resume_mode mode_ = resume_mode::inline_;
-    resume_mode own_mode_ = resume_mode::inline_;
-    std::atomic<std::uint8_t> marks_{elsewhere};
-    place goes_to_ = place::slab;
-    bool failed_ = false;
-    bool dropped_ = false; ///< posted, and its ticket went away since
-    bool owned_ = false;   ///< a completion_source holds it
-    bool target_retained_ = false;
     resume_queue* local_queue_ = nullptr; ///< the home queue, when continuations run there
-
-    resume_queue* home_ = nullptr;
-    resume_queue* target_ = nullptr;
-    waiter_function waiter_ = nullptr;
-    void* address_ = nullptr;
-    const verbs* kind_;
 
 public:
     void* keeper = nullptr; ///< the pool that it was made for
 
 protected:
+    platform::relaxed<std::uint32_t> issued_ = 0; ///< the last version that has a ticket
+    resume_mode mode_ = resume_mode::inline_;
+    resume_mode own_mode_ = resume_mode::inline_;
+    std::atomic<std::uint8_t> marks_{elsewhere};
+    place goes_to_ = place::slab;
+
+    resume_queue* home_ = nullptr;
+    resume_queue* target_ = nullptr;
+    bool failed_ = false;
+    bool dropped_ = false; ///< posted, and its ticket went away since
+    bool owned_ = false;   ///< a completion_source holds it
+    bool target_retained_ = false;
+    waiter_function waiter_ = nullptr;
+    void* address_ = nullptr;
+    const verbs* kind_;
+    // What a control node asks for.
+    static constexpr std::uint64_t ask_to_cancel = 1;
+    static constexpr std::uint64_t ask_for_deadline = 2;
+    static constexpr std::uint64_t ask_for_waiter = 4;
+    static constexpr std::uint64_t owner_leaves = 8;
     // What another thread asks of the home queue: the version and what; 0 when there is nothing to
     // be answered and the node is not queued.
     struct control_node : ready_node {

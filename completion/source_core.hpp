@@ -14,8 +14,9 @@
 
 namespace sluice::completion {
 
-/// What a value task holds. `registered`: a ticket whose continuation is registered.
-enum class holding : std::uint8_t { nothing, value, ticket, registered };
+/// What a value task holds. `finished`: a ticket whose result was found there, instead of waiting
+/// for it; `registered`: one whose continuation is registered.
+enum class holding : std::uint8_t { nothing, value, ticket, finished, registered };
 
 class source_core : public core_state {
 public:
@@ -48,9 +49,16 @@ public:
             held = holding::registered;
             return true;
         }
-        if (seen == (fresh | done)) // nobody waits in the word, and so nobody locally either
+        if (seen == (fresh | done)) { // see is_plainly_done
+            held = holding::finished;
             return false;
+        }
         return register_waiter(version, &resume_coroutine, awaiting.address(), queue, held);
+    }
+    /// Whether the result of this version is there and nobody waits for it. With `done` in the word
+    /// nobody waits locally.
+    bool is_plainly_done(std::uint32_t version) const noexcept {
+        return state_.load(std::memory_order_acquire) == ((std::uint64_t{version} << 32) | done);
     }
     /// The same for any continuation, in the word.
     [[gnu::noinline]] bool register_waiter(std::uint32_t version, waiter_function waiter,

@@ -126,8 +126,10 @@ public:
         return core_->register_coroutine(version_, awaiting, queue, held_);
     }
     T await_resume() {
-        if (held_ == holding::registered) [[likely]]
+        if (held_ == holding::registered)
             return take_resumed();
+        if (held_ == holding::finished && core_->is_plainly_done(version_)) [[likely]]
+            return take_finished();
         return take(false);
     }
 
@@ -167,6 +169,11 @@ private:
             used_up();
         completion::source_core& core = *core_;
         core.check_takeable(version_, by_continuation);
+        return take_finished();
+    }
+    // Of a ticket whose result is there, and not taken.
+    T take_finished() {
+        completion::source_core& core = *core_;
         held_ = holding::nothing;
         if (core.failed()) [[unlikely]]
             core.consume_and_raise();
