@@ -19,7 +19,9 @@ public:
 
     operation& pop_front() noexcept {
         operation& op = *head_;
-        erase(op);
+        head_ = op.next;
+        (head_ != nullptr ? head_->previous : tail_) = nullptr;
+        op.next = nullptr;
         return op;
     }
 

@@ -26,13 +26,17 @@ inline constexpr std::uint8_t most_tries = 16;
 /// Takes the raw result (count or -errno) of one attempt. `cancel_requested`: an ECANCELED is the
 /// wanted one.
 next_step advance_by(request& r, long raw_result, bool cancel_requested) noexcept;
+/// The same, when all that was left of it came, as nearly always. False: nothing was changed.
+inline bool finish_whole(request& r, long raw_result) noexcept {
+    if (raw_result <= 0 || static_cast<std::size_t>(raw_result) != r.size - r.done) [[unlikely]]
+        return false;
+    r.done = r.size;
+    r.result = static_cast<long>(r.done);
+    return true;
+}
 inline next_step advance(request& r, long raw_result, bool cancel_requested) noexcept {
-    // Nearly always all of it came.
-    if (raw_result > 0 && static_cast<std::size_t>(raw_result) == r.size - r.done) [[likely]] {
-        r.done = r.size;
-        r.result = static_cast<long>(r.done);
+    if (finish_whole(r, raw_result)) [[likely]]
         return next_step::finished;
-    }
     return advance_by(r, raw_result, cancel_requested);
 }
 

@@ -37,10 +37,11 @@ public:
 
 private:
     // uring_queue.cpp: from the lists into the ring
-    bool admits(const operation& op) const noexcept;
+    bool admits(std::size_t copied) const noexcept;
     void start(operation& op) noexcept;
     void start_aside(operation& op) noexcept;
-    void issue(operation& op) noexcept;
+    void issue(operation& op, std::size_t copied) noexcept;
+    void count_issued(operation& op, std::size_t copied) noexcept;
     void issue_watched(operation& op) noexcept;
     void fill_ring() noexcept;
     void fill_cancels() noexcept;

@@ -9,29 +9,34 @@ namespace sluice::platform {
 
 using namespace uring;
 
-inline bool uring_backend::admits(const operation& op) const noexcept {
+inline bool uring_backend::admits(std::size_t copied) const noexcept {
     return ring_.has_room() && disk_in_kernel_ < disk_limit_ &&
-           batch_bytes_ + inline_bytes(op) <= largest_batch;
+           batch_bytes_ + copied <= largest_batch;
 }
 
-inline void uring_backend::issue(operation& op) noexcept {
-    io_uring_sqe& entry = ring_.next_entry();
-    if (op.code <= opcode::write)
-        fill_transfer(op, entry);
-    else
-        fill_sync(op, entry);
-    batch_bytes_ += inline_bytes(op);
+inline void uring_backend::count_issued(operation& op, std::size_t copied) noexcept {
+    batch_bytes_ += copied;
     ++disk_in_kernel_;
     set_stage(op, stage::in_kernel);
     in_kernel_.push_back(op);
 }
 
-void uring_backend::start(operation& op) noexcept {
-    if (op.code <= opcode::write && op.file->seekable && takes_entries_ && waiting_.empty() &&
-        admits(op)) [[likely]]
-        issue(op);
+void uring_backend::issue(operation& op, std::size_t copied) noexcept {
+    if (op.code <= opcode::write)
+        fill_transfer(op, ring_.next_entry());
     else
-        start_aside(op);
+        fill_sync(op, ring_.next_entry());
+    count_issued(op, copied);
+}
+
+void uring_backend::start(operation& op) noexcept {
+    if (op.code <= opcode::write && op.file->seekable && takes_entries_ && waiting_.empty())
+        [[likely]]
+        if (const std::size_t copied = inline_bytes(op); admits(copied)) [[likely]] {
+            fill_transfer(op, ring_.next_entry());
+            return count_issued(op, copied);
+        }
+    start_aside(op);
 }
 
 void uring_backend::start_aside(operation& op) noexcept {
@@ -50,8 +55,12 @@ void uring_backend::fill_ring() noexcept {
         fill_cancels();
     if (!waiting_watched_.empty())
         fill_watched();
-    while (!waiting_.empty() && admits(*waiting_.front()))
-        issue(waiting_.pop_front());
+    while (!waiting_.empty()) {
+        const std::size_t copied = inline_bytes(*waiting_.front());
+        if (!admits(copied))
+            break;
+        issue(waiting_.pop_front(), copied);
+    }
 }
 
 void uring_backend::fill_cancels() noexcept {
