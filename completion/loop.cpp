@@ -128,9 +128,15 @@ std::size_t loop::run_finished() {
         return 0;
     std::size_t count = 0;
     const std::int64_t now = read_clock();
+    std::int64_t started = now; // of the last one: those of one turn began at one time
+    std::size_t bucket = loop_counters::bucket_of(0);
     while (!finished_.empty()) {
         platform::operation& op = finished_.pop_front();
-        counters.took(op.code, now - op.started);
+        if (op.started != started) {
+            started = op.started;
+            bucket = loop_counters::bucket_of(now - started);
+        }
+        counters.took(op.code, bucket);
         ++count;
         io_source::of(op).submitted = false;
         op.complete(op);

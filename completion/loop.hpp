@@ -79,7 +79,20 @@ public:
     platform::backend& backend() noexcept { return *backend_; }
     const loop_options& options() const noexcept { return options_; }
     /// A fresh source. Any thread.
-    io_source& rent();
+    io_source& rent(resume_mode mode) {
+        io_source* source = nullptr;
+        if (running_here() && idle_ != nullptr) [[likely]] {
+            source = idle_;
+            idle_ = source->link;
+            idle_count_ = idle_count_ - 1;
+            rented_here_ = rented_here_ + 1;
+        } else {
+            source = &rent_carefully();
+        }
+        source->own_mode(mode);
+        return *source;
+    }
+    io_source& rent() { return rent(options_.resume); }
     source_core* rent_core() override { return &rent(); }
     void give_back(io_source& source) noexcept;
     /// The source is admitted: it counts as work until it is completed. The loop's thread.
@@ -160,6 +173,7 @@ private:
     std::size_t turn(time_point until, const bool* done);
     static void let_go_of(ready_node* first) noexcept;
     void drop_late_posts() noexcept;
+    io_source& rent_carefully();
     void take_over_idle() noexcept;
 
     loop_options options_;

@@ -40,18 +40,14 @@ void empty_into_store(io_source*& list) noexcept {
 
 } // namespace
 
-io_source& loop::rent() {
+// By another thread, or with nothing idle.
+io_source& loop::rent_carefully() {
     const bool here = running_here();
-    if (here) [[likely]] {
+    if (here) {
+        take_over_idle();
+        if (idle_ != nullptr)
+            return rent();
         rented_here_ = rented_here_ + 1;
-        if (idle_ == nullptr) [[unlikely]]
-            take_over_idle();
-        if (io_source* source = idle_; source != nullptr) [[likely]] {
-            idle_ = source->link;
-            idle_count_ = idle_count_ - 1;
-            source->rented_elsewhere_ = false;
-            return *source;
-        }
     } else {
         const std::lock_guard lock(other_threads_);
         ++rented_elsewhere_;
@@ -69,7 +65,6 @@ io_source& loop::rent() {
     source.rented_elsewhere_ = !here;
     source.operation.source = &source;
     source.set_home(this);
-    source.own_mode(options_.resume);
     source.renew();
     return source;
 }
@@ -79,11 +74,12 @@ void loop::take_over_idle() noexcept {
     const std::lock_guard lock(other_threads_);
     idle_ = std::exchange(idle_for_others_, nullptr);
     idle_count_ = std::exchange(idle_for_others_count_, 0);
+    for (io_source* source = idle_; source != nullptr; source = source->link)
+        source->rented_elsewhere_ = false;
 }
 
 void loop::give_back(io_source& source) noexcept {
     source.renew();
-    source.own_mode(options_.resume);
     source.reason = cancel_reason::none;
     source.on_cancel = nullptr;
     source.on_discard = nullptr;

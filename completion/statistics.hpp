@@ -89,10 +89,12 @@ struct loop_counters {
             others.bytes[i].add_shared(bytes);
         }
     }
-    void took(platform::opcode code, std::int64_t nanoseconds) noexcept {
+    static std::size_t bucket_of(std::int64_t nanoseconds) noexcept {
         const auto micro = static_cast<std::uint64_t>(nanoseconds < 0 ? 0 : nanoseconds) / 1000;
-        const std::size_t bucket =
-            std::min<std::size_t>(std::bit_width(micro), std::tuple_size_v<latency_histogram> - 1);
+        return std::min<std::size_t>(std::bit_width(micro),
+                                     std::tuple_size_v<latency_histogram> - 1);
+    }
+    void took(platform::opcode code, std::size_t bucket) noexcept {
         latency[static_cast<std::size_t>(code)][bucket].add(1);
     }
 };

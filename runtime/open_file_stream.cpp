@@ -182,8 +182,7 @@ void begin_posted(completion::ready_node& node, bool invoke) {
 
 value_task<file_stream> open_on_worker(std::unique_ptr<opening> open, const std::stop_token& stop) {
     completion::loop& loop = open->loop;
-    io_source& source = loop.rent();
-    source.own_mode(open->mode);
+    io_source& source = loop.rent(open->mode);
     static_cast<platform::operation&>(source.operation) = {};
     source.operation.code = platform::opcode::call;
     source.operation.call = &run_on_worker;

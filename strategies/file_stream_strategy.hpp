@@ -11,7 +11,7 @@
 
 #include <sluice/completion/loop.hpp>
 #include <sluice/completion/value_task.hpp>
-#include <sluice/platform/posix/file_handle.hpp>
+#include <sluice/platform/file_handle.hpp>
 #include <sluice/strategies/operation_gate.hpp>
 #include <sluice/strategies/stream_call.hpp>
 #include <sluice/strategies/stream_user.hpp>
@@ -99,8 +99,8 @@ protected:
     /// Goes on with a call until it is over (true) or has to wait for `op` (false).
     virtual bool step(stream_call& call, platform::request& op,
                       const system_port& port) noexcept = 0;
-    /// Fixes what a call depends on at the moment it is made: its position. give_up: the call ended
-    /// before its turn.
+    /// Fixes what a call depends on at the moment it is made: fix_position() where it shares.
+    /// give_up: the call ended before its turn.
     virtual void prepare(stream_call&) noexcept {}
     virtual void give_up(stream_call&) noexcept {}
     /// Whether a synchronous call may run beside asynchronous ones.
@@ -118,7 +118,16 @@ protected:
     }
     // How a call is run. start: finishes it at once or hands it to the loop.
     template <class T>
-    value_task<T> start(stream_call& call, const std::stop_token& stop) {
+    value_task<T> start(const stream_call& asked, const std::stop_token& stop) {
+        if (is_for_backend(asked, stop)) {
+            io_source& source = rent_for_this();
+            const std::uint32_t version = source.version();
+            fix_position(source.remember(asked));
+            source.listen_to(stop);
+            begin_transfer(source);
+            return value_task<T>(source, version);
+        }
+        stream_call call = asked;
         platform::request op;
         switch (attempt(call, op, stop)) {
         case outcome::failed:
@@ -134,10 +143,10 @@ protected:
     value_task<T> wait_for(const stream_call& call, const platform::request& op,
                            const std::stop_token& stop) {
         io_source& source = rent_for(call, op);
-        value_task<T> ticket(source);
+        const std::uint32_t version = source.version();
         source.listen_to(stop);
         hand_over(source);
-        return ticket;
+        return value_task<T>(source, version);
     }
     enum class outcome : std::uint8_t { finished, failed, waits };
     outcome attempt(stream_call& call, platform::request& op, const std::stop_token& stop) noexcept;
@@ -161,13 +170,19 @@ protected:
     bool may_finish_here(std::size_t bytes) const noexcept {
         if (!loop_.running_here())
             return nothing_in_flight() && !loop_.shut_down();
-        return nothing_unbegun() && gate_.open_for(true) && loop_.inline_allowed() &&
+        return loop_.inline_allowed() && nothing_unbegun() && gate_.open_for(true) &&
                bytes <= loop_.bytes_left();
     }
     /// The position after a transfer of `bytes` at `from` that was finished here. Nobody else moves
     /// it meanwhile: on the loop's thread this is one turn, elsewhere nothing is in flight.
     void move_on(std::uint64_t from, std::size_t bytes) noexcept {
         position_.store(from + bytes, std::memory_order_relaxed);
+    }
+    /// A transfer that can be made, and of which nothing can be finished here: there is no budget.
+    bool is_for_backend(const stream_call& call, const std::stop_token& stop) const noexcept {
+        return loop_.running_here() && !loop_.inline_allowed() && call.shares && call.size != 0 &&
+               open_ && (call.what == verb::read ? file_.readable : file_.writable) &&
+               !loop_.forked() && !loop_.shut_down() && !stop.stop_requested();
     }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept {
@@ -212,6 +227,22 @@ protected:
         }
         return position_.fetch_add(bytes, std::memory_order_relaxed);
     }
+    void fix_position(stream_call& call) noexcept {
+        call.seeks = seeks_;
+        call.argument = reserve(call.size);
+    }
+    /// Fills in what is left of a transfer whose position is fixed.
+    void ask_at_position(stream_call& call, platform::request& op) noexcept {
+        op = {};
+        op.code = call.what == verb::read ? platform::opcode::read : platform::opcode::write;
+        op.file = &file_;
+        op.data = call.data + call.done;
+        op.size = call.size - call.done;
+        op.offset = call.argument + call.done;
+        call.stage = stream_call::asked;
+        if (call.what == verb::write)
+            file_.wrote = true;
+    }
     void take_back(std::size_t bytes) noexcept {
         if (bytes != 0)
             position_.fetch_sub(bytes, std::memory_order_relaxed);
@@ -247,14 +278,24 @@ protected:
 
 private:
     bool ask_control(stream_call& call, platform::request& op) noexcept;
+    /// Its operation is what the last one left: step() fills it in.
+    io_source& rent_for_this() {
+        io_source& source = loop_.rent(mode_);
+        source.operation.complete = &operation_done;
+        source.owner = this;
+        source.on_cancel = &cancelled;
+        return source;
+    }
     io_source& rent_for(const stream_call& call, const platform::request& op);
     void hand_over(io_source& source) noexcept;
+    void begin_transfer(io_source& source) noexcept;
     void post_to_begin(io_source& source) noexcept;
     void begin(io_source& source) noexcept;
     void run_turn(io_source& source) noexcept;
     void finish_call(io_source& source, stream_call& call) noexcept;
     void finish_failed_call(io_source& source, stream_call& call) noexcept;
     void end_call(io_source& source, const stream_call& call) noexcept;
+    void end_call(io_source& source, operation_gate& gate, bool shares, bool waits) noexcept;
     bool nothing_unbegun() const noexcept { return unbegun_.load(std::memory_order_relaxed) == 0; }
     void retire_one() noexcept;
     void give_turns() noexcept;

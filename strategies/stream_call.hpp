@@ -26,6 +26,10 @@ enum class verb : std::uint8_t {
 const char* name_of(verb what) noexcept;
 
 struct stream_call {
+    /// Stages of a transfer past the buffer.
+    static constexpr std::uint8_t not_asked = 0;
+    static constexpr std::uint8_t asked = 1;
+
     verb what = verb::read;
     std::uint8_t stage = 0; ///< of the step() that runs it; 0: nothing was asked of the system yet
     bool shares = false;    ///< may run beside other calls that share

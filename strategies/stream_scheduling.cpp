@@ -68,8 +68,7 @@ file_stream_strategy::outcome file_stream_strategy::attempt(stream_call& call,
 // --- sources ---
 
 io_source& file_stream_strategy::refusal(const stream_call& call, error_code code) {
-    io_source& source = loop_.rent();
-    source.own_mode(mode_);
+    io_source& source = loop_.rent(mode_);
     source.fail({.code = code,
                  .operation = name_of(call.what),
                  .path = path_,
@@ -80,8 +79,7 @@ io_source& file_stream_strategy::refusal(const stream_call& call, error_code cod
 }
 
 io_source& file_stream_strategy::posted(std::size_t value) {
-    io_source& source = loop_.rent();
-    source.own_mode(mode_);
+    io_source& source = loop_.rent(mode_);
     source.word = value;
     loop_.counters.posted_by_budget.add(1);
     loop_.admit(source);
@@ -90,14 +88,10 @@ io_source& file_stream_strategy::posted(std::size_t value) {
 }
 
 io_source& file_stream_strategy::rent_for(const stream_call& call, const platform::request& op) {
-    io_source& source = loop_.rent();
-    source.own_mode(mode_);
+    io_source& source = rent_for_this();
     source.remember(call);
     static_cast<platform::request&>(source.operation) = op;
     source.operation.file = &file_;
-    source.operation.complete = &operation_done;
-    source.owner = this;
-    source.on_cancel = &cancelled;
     return source;
 }
 
@@ -106,6 +100,19 @@ void file_stream_strategy::hand_over(io_source& source) noexcept {
     if (loop_.running_here() && nothing_unbegun()) [[likely]]
         return begin(source);
     post_to_begin(source);
+}
+
+// hand_over() of a transfer that is_for_backend(): on its turn there is nothing to decide.
+void file_stream_strategy::begin_transfer(io_source& source) noexcept {
+    auto& call = source.memo<stream_call>();
+    if (!nothing_unbegun() || !gate_.open_for(true) ||
+        source.reason != completion::cancel_reason::none) [[unlikely]]
+        return hand_over(source);
+    expect_user();
+    loop_.admit(source);
+    gate_.enter(source, true);
+    ask_at_position(call, source.operation);
+    loop_.submit(source);
 }
 
 void file_stream_strategy::post_to_begin(io_source& source) noexcept {
@@ -124,6 +131,19 @@ void file_stream_strategy::begin_posted(completion::ready_node& node, bool invok
     if (source.memo<stream_call>().what != verb::cancel) // that counts until it was carried out
         strategy.unbegun_.fetch_sub(1, std::memory_order_relaxed);
     strategy.begin(source);
+}
+
+// A call is over. Looked at before it is counted: from then on another thread may find nothing in
+// flight, and delete this. An orphan has nobody else, and the last one deletes it; the frame of a
+// copy on a loop that has ended may stay for ever.
+inline void file_stream_strategy::retire_one() noexcept {
+    const bool last =
+        doomed_ && !giving_turns_ && nothing_unbegun() &&
+        (loop_.shut_down() ||
+         started_.load(std::memory_order_relaxed) - finished_.load(std::memory_order_relaxed) == 1);
+    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    if (last) [[unlikely]]
+        delete this;
 }
 
 // --- users ---
@@ -190,6 +210,16 @@ void file_stream_strategy::run_turn(io_source& source) noexcept {
     loop_.submit(source);
 }
 
+// The last that the strategy does for a call: it may be gone afterwards.
+inline void file_stream_strategy::end_call(io_source& source, operation_gate& gate, bool shares,
+                                           bool waits) noexcept {
+    gate.leave(source, shares, waits);
+    const bool others = gate_.has_waiting() || read_gate_.has_waiting() || closing_ != nullptr;
+    if (others && !giving_turns_) [[unlikely]]
+        give_turns();
+    retire_one();
+}
+
 void file_stream_strategy::operation_done(platform::operation& op) {
     io_source& source = io_source::of(op);
     auto& strategy = *static_cast<file_stream_strategy*>(source.owner);
@@ -197,6 +227,12 @@ void file_stream_strategy::operation_done(platform::operation& op) {
     static constexpr operation_path paths[] = {operation_path::worker, operation_path::ring,
                                                operation_path::worker, operation_path::fallback};
     strategy.loop_.counters.finished(paths[static_cast<std::size_t>(op.path)], op.done, true);
+    if (call.shares && op.result == static_cast<long>(call.size)) [[likely]] {
+        // All of it came, to its own position: step() would say the same.
+        const std::size_t size = call.size;
+        strategy.end_call(source, strategy.gate_, true, false);
+        return source.finish(size);
+    }
     const auto port = source.reason == completion::cancel_reason::none
                           ? system_port::attempting(strategy.loop_)
                           : system_port::deferred(strategy.loop_);
@@ -219,6 +255,12 @@ void file_stream_strategy::finish_call(io_source& source, stream_call& call) noe
     source.finish(done);
 }
 
+void file_stream_strategy::end_call(io_source& source, const stream_call& call) noexcept {
+    if (orphaned_ && call.what == verb::close)
+        doomed_ = true;
+    end_call(source, gate_of(call), call.shares, call.waits);
+}
+
 void file_stream_strategy::finish_failed_call(io_source& source, stream_call& call) noexcept {
     completion::failure why{.code = code_of(call, source.reason),
                             .operation = name_of(call.what),
@@ -233,30 +275,6 @@ void file_stream_strategy::finish_failed_call(io_source& source, stream_call& ca
         gate_of(call).forked();
     end_call(source, call);
     source.finish_failed(std::move(why));
-}
-
-// The last that the strategy does for a call: it may be gone afterwards.
-void file_stream_strategy::end_call(io_source& source, const stream_call& call) noexcept {
-    gate_of(call).leave(source, call.shares, call.waits);
-    if (orphaned_ && call.what == verb::close)
-        doomed_ = true;
-    const bool others = gate_.has_waiting() || read_gate_.has_waiting() || closing_ != nullptr;
-    if (others && !giving_turns_) [[unlikely]]
-        give_turns();
-    retire_one();
-}
-
-// A call is over. Looked at before it is counted: from then on another thread may find nothing in
-// flight, and delete this. An orphan has nobody else, and the last one deletes it; the frame of a
-// copy on a loop that has ended may stay for ever.
-void file_stream_strategy::retire_one() noexcept {
-    const bool last =
-        doomed_ && !giving_turns_ && nothing_unbegun() &&
-        (loop_.shut_down() ||
-         started_.load(std::memory_order_relaxed) - finished_.load(std::memory_order_relaxed) == 1);
-    finished_.store(finished_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    if (last) [[unlikely]]
-        delete this;
 }
 
 void file_stream_strategy::give_turns() noexcept {
@@ -282,67 +300,6 @@ bool file_stream_strategy::close_may_start(io_source& source, stream_call& call)
     closing_ = &source;
     cancel_line(read_gate_);
     return false;
-}
-
-// --- cancellation ---
-
-void file_stream_strategy::cancelled(io_source& source, completion::cancel_reason) noexcept {
-    auto& strategy = *static_cast<file_stream_strategy*>(source.owner);
-    auto& call = source.memo<stream_call>();
-    if (call.what == verb::close)
-        return; // a close that has begun goes to its end
-    if (!call.waits)
-        return strategy.loop_.backend().cancel(source.operation);
-    strategy.give_up(call);
-    call.status = -ECANCELED;
-    strategy.finish_call(source, call);
-}
-
-// RACE: cancel() by a third thread against the caller, who goes past the gate where he finds
-// nothing_in_flight(). `started_` is written by the caller's side without a read-modify-write, so
-// the request has a count of its own, `unbegun_`: from before it is posted until the loop's thread
-// has carried it out.
-//  - count | the caller looks: he keeps off. An asynchronous call is queued for the loop's thread,
-//    synchronous ones of a buffered stream and a close() are refused, and the end of the stream,
-//    before which cancel() has returned, posts a close, which deletes the strategy after the
-//    request. (Of a loop that is forked abandon() does not look at the count.)
-//  - the caller looks | count: he goes on beside the request. It meets empty lines and no user
-//    there, which is all it looks at, and he touches neither.
-//  - a call is handed over, begins | the request: ended by it.
-//  - the request | a call begins: not ended. Those of the loop's own thread go behind a request
-//    that is counted.
-//  - this thread looks | a call is counted: to this thread it is later than the cancellation, and
-//    goes on.
-//  - uncount | the caller looks: he acquires what the request did, and may delete the strategy:
-//    begin() touches nothing of it after the subtraction.
-void file_stream_strategy::cancel() {
-    if (nothing_in_flight())
-        return;
-    if (loop_.running_here())
-        return cancel_all();
-    const stream_call call{.what = verb::cancel, .cancels_others = true};
-    io_source& source = rent_for(call, {});
-    const value_task<void> detached(source);
-    post_to_begin(source);
-}
-
-void file_stream_strategy::cancel_all() noexcept {
-    for (stream_user* user = users_; user != nullptr; user = user->next)
-        user->cancel(*user);
-    cancel_line(read_gate_);
-    cancel_line(gate_);
-}
-
-void file_stream_strategy::cancel_line(operation_gate& gate) noexcept {
-    const bool outermost =
-        !std::exchange(giving_turns_, true); // nobody gets a turn between two cancellations
-    for (io_source *source = gate.first(), *next = nullptr; source != nullptr; source = next) {
-        next = source->link;
-        source->cancel(source->version(), completion::cancel_reason::requested);
-    }
-    if (outermost) {
-        give_turns();
-    }
 }
 
 } // namespace sluice::strategies

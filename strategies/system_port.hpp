@@ -4,7 +4,7 @@
 #pragma once
 
 #include <sluice/completion/loop.hpp>
-#include <sluice/platform/posix/file_handle.hpp>
+#include <sluice/platform/file_handle.hpp>
 
 namespace sluice::strategies {
 

@@ -7,18 +7,13 @@
 
 namespace sluice::strategies {
 
-namespace {
-constexpr std::uint8_t not_asked = 0;
-constexpr std::uint8_t asked = 1;
-} // namespace
-
 // --- the fast way: finished within this call ---
 
 // Every call between the system call and the caller counts here, see raw_system_call.hpp.
 value_task<std::size_t> unix_file_stream_strategy::read_async(std::span<std::byte> buffer,
                                                               const std::stop_token& stop) {
     const std::size_t size = buffer.size();
-    if (can_read() && file_.seekable && size != 0 && may_finish_here(size) && !loop_.forked() &&
+    if (may_finish_here(size) && can_read() && file_.seekable && size != 0 && !loop_.forked() &&
         !stop.stop_requested()) [[likely]] {
         const std::uint64_t at = position_.load(std::memory_order_relaxed);
         if (platform::read_whole_now(file_, buffer.data(), size, at)) [[likely]] {
@@ -34,7 +29,7 @@ value_task<std::size_t> unix_file_stream_strategy::read_async(std::span<std::byt
 value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byte> data,
                                                         const std::stop_token& stop) {
     const std::size_t size = data.size();
-    if (can_write() && file_.seekable && !file_.append && size != 0 && may_finish_here(size) &&
+    if (may_finish_here(size) && can_write() && file_.seekable && !file_.append && size != 0 &&
         loop_.options().may_block_inline() && platform::may_write_here(file_, size) &&
         !loop_.forked() && !stop.stop_requested()) [[likely]] {
         const std::uint64_t at = position_.load(std::memory_order_relaxed);
@@ -47,9 +42,8 @@ value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byt
         }
         stream_call begun = write_call(data);
         platform::request op;
-        prepare(begun);
-        ask(op, platform::opcode::write, begun.data, size, begun.argument);
-        begun.stage = asked;
+        fix_position(begun);
+        ask_at_position(begun, op);
         return go_on_from(raw, begun, op, stop);
     }
     stream_call call = write_call(data);
@@ -83,8 +77,7 @@ void unix_file_stream_strategy::write(std::span<const std::byte> data) {
 
 void unix_file_stream_strategy::prepare(stream_call& call) noexcept {
     if (call.shares) {
-        call.seeks = seeks_;
-        call.argument = reserve(call.size);
+        fix_position(call);
     } else if (call.what == verb::set_length && !file_.append) {
         // Later calls go from the new end on, so it is here and now that the position follows.
         call.extent = position_.load(std::memory_order_relaxed);
@@ -139,19 +132,23 @@ void unix_file_stream_strategy::ask(platform::request& op, platform::opcode code
     op.offset = at;
 }
 
+void unix_file_stream_strategy::ask_transfer(stream_call& call, platform::request& op) noexcept {
+    ask_at_position(call, op);
+    if (!call.shares)
+        op.offset = platform::own_position;
+}
+
 bool unix_file_stream_strategy::step_read(stream_call& call, platform::request& op,
                                           const system_port& port) noexcept {
     for (;;) {
-        if (call.stage == not_asked) {
+        if (call.stage == stream_call::not_asked) {
             if (call.done == call.size)
                 break;
-            ask(op, platform::opcode::read, call.data + call.done, call.size - call.done,
-                file_.seekable ? call.argument + call.done : platform::own_position);
-            call.stage = asked;
+            ask_transfer(call, op);
             if (!port.perform(op))
                 return false;
         }
-        call.stage = not_asked;
+        call.stage = stream_call::not_asked;
         if (op.result < 0)
             call.status = static_cast<int>(op.result);
         else
@@ -169,13 +166,10 @@ bool unix_file_stream_strategy::step_read(stream_call& call, platform::request& 
 
 bool unix_file_stream_strategy::step_write(stream_call& call, platform::request& op,
                                            const system_port& port) noexcept {
-    if (call.stage == not_asked) {
+    if (call.stage == stream_call::not_asked) {
         if (call.size == 0)
             return true;
-        ask(op, platform::opcode::write, call.data, call.size,
-            call.shares ? call.argument : platform::own_position);
-        call.stage = asked;
-        file_.wrote = true;
+        ask_transfer(call, op);
         if (!port.perform(op))
             return false;
     }

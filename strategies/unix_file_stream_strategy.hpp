@@ -50,6 +50,7 @@ protected:
              std::uint64_t at) noexcept;
 
 private:
+    void ask_transfer(stream_call& call, platform::request& op) noexcept;
     void take_back_cut(const stream_call& call) noexcept;
     bool step_read(stream_call& call, platform::request& op, const system_port& port) noexcept;
     bool step_write(stream_call& call, platform::request& op, const system_port& port) noexcept;
