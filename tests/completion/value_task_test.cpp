@@ -380,6 +380,19 @@ BOOST_AUTO_TEST_CASE(result_whose_move_throws_uses_the_ticket_up_all_the_same) {
     of_heavy.reset(); // the result is gone: nothing waits, nothing is destroyed twice
 }
 
+// What an awaiter found there is checked again when it is taken.
+BOOST_AUTO_TEST_CASE(a_result_that_was_found_can_be_taken_by_another_ticket_first) {
+    completion::io_source& core = runtime.loop().rent();
+    core.word = 7;
+    core.complete_sole();
+    value_task<std::uint64_t> first(core);
+    value_task<std::uint64_t> second(core);
+    BOOST_TEST(!first.await_ready());
+    BOOST_TEST(!first.await_suspend(std::coroutine_handle<>(std::noop_coroutine())));
+    BOOST_TEST(second.get() == 7u);
+    BOOST_CHECK_THROW(first.await_resume(), invalid_operation);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace sluice::test
