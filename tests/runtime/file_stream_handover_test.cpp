@@ -85,6 +85,40 @@ BOOST_DATA_TEST_CASE_F(fixture, reads_before_and_on_the_loop, data::make(asynchr
     BOOST_TEST(s.position() == 8u);
 }
 
+// What runs beside others waits for what runs alone, although that is still on its way.
+BOOST_DATA_TEST_CASE_F(fixture, length_set_before_a_transfer_on_the_loop,
+                       data::make(asynchronous_ways()), way) {
+    for (const bool writes : {true, false}) {
+        folder.make("file", "0123456789");
+        stream_driver drive(way, nothing_inline(way));
+        auto s = drive.open(path, file_mode::open, file_access::read_write);
+        std::string got(10, '.');
+        value_task<void> cut;
+        value_task<std::size_t> read;
+        value_task<void> written;
+        bool called = false;
+        boost::asio::post(drive.runtime.get_executor(), [&] {
+            if (writes)
+                written = s.write_async("abc");
+            else
+                read = s.read_async(bytes_in(got));
+            called = true;
+        });
+        cut = s.set_length_async(0);
+        drive.run_until([&] {
+            return called && cut.is_completed() &&
+                   (writes ? written.is_completed() : read.is_completed());
+        });
+        BOOST_TEST(cut.get_result().has_value());
+        if (!writes)
+            BOOST_TEST(read.get() == 0u);
+        else
+            BOOST_TEST(written.get_result().has_value());
+        BOOST_TEST(drive.flush(s).has_value());
+        BOOST_TEST(content() == (writes ? "abc" : ""));
+    }
+}
+
 // The handler that owns the stream comes before the call that is on its way.
 BOOST_DATA_TEST_CASE_F(fixture, destroyed_on_the_loop_before_a_call_begins,
                        data::make(asynchronous_ways()), way) {
