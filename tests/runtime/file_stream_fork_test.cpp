@@ -7,6 +7,7 @@
 
 #include <sluice/runtime/sync_wait.hpp>
 
+#include <boost/asio/post.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -75,8 +76,8 @@ BOOST_FIXTURE_TEST_SUITE(stream_forks, fixture)
 BOOST_DATA_TEST_CASE_F(fixture, not_told, data::make(some_stream_ways()), way) {
     stream_driver drive(way);
     folder.make("file", "0123456789");
-    auto s = std::make_unique<file_stream>(
-        drive.open(path, file_mode::open, file_access::read_write));
+    auto s =
+        std::make_unique<file_stream>(drive.open(path, file_mode::open, file_access::read_write));
     open_options temporary{.mode = file_mode::create, .access = file_access::write};
     temporary.options = file_options::delete_on_close;
     auto removed = drive.try_open(folder / "removed", temporary).value();
@@ -85,8 +86,7 @@ BOOST_DATA_TEST_CASE_F(fixture, not_told, data::make(some_stream_ways()), way) {
     SLUICE_CHECK_CHILD([&] {
         SLUICE_EXPECT(all_synchronous_refused(*s) == 0);
         SLUICE_EXPECT(all_asynchronous_refused(*s) == 0);
-        SLUICE_EXPECT(
-            file_stream::try_open(drive.runtime.get_executor(), path).error() == forked);
+        SLUICE_EXPECT(file_stream::try_open(drive.runtime.get_executor(), path).error() == forked);
         auto opened = file_stream::open_async(drive.runtime.get_executor(), path);
         SLUICE_EXPECT(opened.is_completed() && opened.get_result().error() == forked);
         s.reset(); // does not write what is the parent's to write
@@ -98,6 +98,20 @@ BOOST_DATA_TEST_CASE_F(fixture, not_told, data::make(some_stream_ways()), way) {
     BOOST_TEST(drive.write(*s, "cd").has_value());
     BOOST_TEST(drive.close(*s).has_value());
     BOOST_TEST(content() == "01abcd6789");
+}
+
+BOOST_DATA_TEST_CASE_F(fixture, not_told_within_a_handler, data::make(some_stream_ways()), way) {
+    stream_driver drive(way);
+    folder.make("file", "0123456789");
+    auto s = drive.open(path, file_mode::open, file_access::read_write);
+    bool ran = false;
+    boost::asio::post(drive.runtime.get_executor(), [&] {
+        SLUICE_CHECK_CHILD(
+            [&] { return all_synchronous_refused(s) + all_asynchronous_refused(s); });
+        ran = true;
+    });
+    drive.run_until([&] { return ran; });
+    BOOST_TEST(drive.read_text(s, 2) == "01");
 }
 
 BOOST_DATA_TEST_CASE_F(fixture, runtime_of_its_own, data::make(some_stream_ways()), way) {

@@ -268,12 +268,39 @@ BOOST_DATA_TEST_CASE_F(fixture, stream_outlives_its_runtime, data::make(all_stre
     BOOST_TEST(temp_folder::content_of(folder / "other") == "other");
 }
 
+// What a handler holds is destroyed with the runtime, on a thread that counts as its loop's.
+BOOST_DATA_TEST_CASE_F(fixture, called_while_the_runtime_ends, data::make(asynchronous_ways()),
+                       way) {
+    struct at_its_end {
+        std::function<void()> call;
+        ~at_its_end() { call(); }
+    };
+    std::optional<stream_driver> drive(std::in_place, way, options(way));
+    auto s = drive->open(path, file_mode::create, file_access::read_write);
+    std::string text = "0123456789";
+    unsigned ended = 0; // at once: done with the buffer alone, or refused
+    const auto at_once = [](auto task) {
+        if (!task.is_completed())
+            return 0U;
+        const auto outcome = task.get_result();
+        return outcome.has_value() || outcome.error() == errc::closed ? 1U : 0U;
+    };
+    auto held = std::make_unique<at_its_end>([&] {
+        ended += at_once(s.read_async(bytes_in(text)));
+        ended += at_once(s.write_async(text));
+        ended += at_once(s.set_length_async(3));
+    });
+    boost::asio::post(drive->runtime.get_executor(), [held = std::move(held)] {});
+    drive.reset();
+    BOOST_TEST(ended == 3u);
+}
+
 // A stream may go in the callback of its own operation, and so may the next operation start there.
 BOOST_DATA_TEST_CASE_F(fixture, destroyed_in_its_own_callback, data::make(asynchronous_ways()),
                        way) {
     stream_driver drive(way, options(way));
-    auto s = std::make_unique<file_stream>(
-        drive.open(path, file_mode::create, file_access::read_write));
+    auto s =
+        std::make_unique<file_stream>(drive.open(path, file_mode::create, file_access::read_write));
     const int descriptor = s->native_handle();
     bool done = false;
     drive.start([&] {
