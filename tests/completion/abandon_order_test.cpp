@@ -1,5 +1,5 @@
-// What happens to a waiter in every order: its completion, its end, the end of its source, the turn of
-// its queue.
+// What happens to a waiter in every order: its completion, its end, the end of its source, the turn
+// of its queue.
 #include "support/counted.hpp"
 #include "support/home_coroutine.hpp"
 #include "support/resume_modes.hpp"
