@@ -24,14 +24,14 @@ public:
     }
 
     /// No bad experience at all: calls may be made without asking for the time.
-    bool is_trusted() const noexcept { return period_ == 0; }
+    bool is_trusted() const noexcept { return state_ == 0; }
 
     /// A call of `bytes` took from `start` to `end`.
     void learn(std::size_t bytes, clock::time_point start, clock::time_point end) noexcept {
         const std::int64_t took = (end - start).count();
         if (took > limit_for(bytes)) [[unlikely]]
             doubt(took, end);
-        else if (period_ != 0) [[unlikely]]
+        else if (state_ != 0) [[unlikely]]
             recover(end);
     }
 
@@ -46,40 +46,41 @@ public:
     }
 
 private:
-    static constexpr std::int64_t suspicion = 1;              // one slow call, and no back-off yet
-    static constexpr std::int64_t longest_pause = 10'000'000; // 10 ms: a lost processor is back
-    static constexpr std::int64_t shortest_period = 10'000'000;     // 10 ms
+    static constexpr std::int64_t suspicion = 1;                // a bit: the last call was slow
+    static constexpr std::int64_t longest_pause = 10'000'000;   // 10 ms: a lost processor is back
+    static constexpr std::int64_t shortest_period = 10'000'000; // 10 ms, even as all of them
     static constexpr std::int64_t longest_period = 120'000'000'000; // 2 min
 
+    std::int64_t period() const noexcept { return state_ & ~suspicion; }
+
     // A thread that lost its processor in the call looks slow too, on a busy machine every few
-    // milliseconds. One such call is only remembered; the second in a row, or one longer than any
-    // time slice, was the file.
+    // milliseconds, and what a virtual machine loses is told by nobody. One such call is only
+    // remembered; the second in a row, or one longer than any time slice, was the file. So it is
+    // after a bad experience too, or one lost slice per period would keep the file away for ever.
     void doubt(std::int64_t took, clock::time_point now) noexcept {
-        if (period_ == 0 && took < longest_pause) {
-            period_ = suspicion;
-            return;
-        }
-        back_off(now);
+        if ((state_ & suspicion) == 0 && took < longest_pause)
+            state_ = state_ | suspicion;
+        else
+            back_off(now);
     }
 
     void back_off(clock::time_point now) noexcept {
-        const std::int64_t last = period_;
-        const std::int64_t period =
-            last <= suspicion ? shortest_period : std::min(last * 2, longest_period);
-        period_ = period;
-        blocked_until_ = now.time_since_epoch().count() + period;
+        const std::int64_t last = period();
+        const std::int64_t next = last == 0 ? shortest_period : std::min(last * 2, longest_period);
+        state_ = next;
+        blocked_until_ = now.time_since_epoch().count() + next;
     }
 
     // The experience fades only after it stayed good for as long as the last period was.
     void recover(clock::time_point now) noexcept {
-        if (now.time_since_epoch().count() >= blocked_until_ + period_)
-            period_ = 0;
+        const std::int64_t last = period();
+        state_ = now.time_since_epoch().count() >= blocked_until_ + last ? 0 : last;
     }
 
     static constexpr std::int64_t longest_limit = 1'000'000'000;
 
     relaxed<std::int64_t> blocked_until_{0}; // steady clock, ns
-    relaxed<std::int64_t> period_{0};        // 0: no bad experience
+    relaxed<std::int64_t> state_{0};         // the period in ns, 0: no bad experience; suspicion
     std::uint32_t limit_ = 50'000;           // ns
 };
 

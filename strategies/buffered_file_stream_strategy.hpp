@@ -76,11 +76,13 @@ private:
 
     std::size_t unread() const noexcept { return read_end_ - read_at_; }
     void take_unread(std::byte* to, std::size_t size) noexcept {
-        std::memcpy(to, buffer_.get() + read_at_, size);
+        if (size != 0) // memcpy knows no null, not even for nothing
+            std::memcpy(to, buffer_.get() + read_at_, size);
         read_at_ = read_at_ + size;
     }
     void hold(const std::byte* from, std::size_t size) noexcept {
-        std::memcpy(buffer_.get() + pending_, from, size);
+        if (size != 0)
+            std::memcpy(buffer_.get() + pending_, from, size);
         pending_ = pending_ + size;
     }
     /// Gives unread bytes back: the system's side is where the stream is.

@@ -34,6 +34,8 @@ BOOST_DATA_TEST_CASE_F(fixture, nothing_asked_nothing_read, data::make(all_strea
     BOOST_TEST(s.position() == 0u);
     BOOST_TEST(drive.read_text(s, 3) == "con");
     BOOST_TEST(drive.read(s, {}).value() == 0u);
+    BOOST_TEST(drive.read_exactly(s, {}).has_value());
+    BOOST_TEST(drive.read_at_least(s, {}, 0).value() == 0u);
     BOOST_TEST(s.position() == 3u);
     BOOST_TEST(drive.read_to_end(s) == "tent");
     BOOST_TEST(drive.read(s, {}).value() == 0u);

@@ -34,8 +34,11 @@ BOOST_DATA_TEST_CASE_F(fixture, nothing_written, data::make(all_stream_ways()), 
     BOOST_TEST(drive.write(s, "").has_value());
     BOOST_TEST(s.length() == 0u);
     BOOST_TEST(s.position() == 0u);
+    const std::span<const std::byte> nowhere; // null, which memcpy must never see
+    BOOST_TEST(drive.write(s, nowhere).has_value());
     BOOST_TEST(drive.write(s, "ab").has_value());
     BOOST_TEST(drive.write(s, "").has_value());
+    BOOST_TEST(drive.write(s, nowhere).has_value());
     BOOST_TEST(s.position() == 2u);
     BOOST_TEST(drive.close(s).has_value());
     BOOST_TEST(content() == "ab");
