@@ -3,6 +3,7 @@
 #include "support/counted.hpp"
 #include "support/home_coroutine.hpp"
 #include "support/race_partner.hpp"
+#include "support/race_rounds.hpp"
 #include "support/seed.hpp"
 
 #include <sluice/completion/completion_source.hpp>
@@ -41,7 +42,7 @@ const error_code cancelled{ECANCELED, boost::system::system_category()};
 BOOST_FIXTURE_TEST_SUITE(completion_race_test, race_fixture)
 
 BOOST_AUTO_TEST_CASE(completion_against_await) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         renew(round);
         int seen = -1;
         partner.race([&] { source->set_result(counted(round)); },
@@ -51,7 +52,7 @@ BOOST_AUTO_TEST_CASE(completion_against_await) {
 }
 
 BOOST_AUTO_TEST_CASE(completion_against_callback) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         renew(round);
         int seen = -1;
         int calls = 0;
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(completion_against_callback) {
 }
 
 BOOST_AUTO_TEST_CASE(completion_against_destruction_of_the_ticket) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         renew(round);
         auto ticket = std::make_unique<value_task<counted>>(source->task());
         partner.race([&] { source->set_result(counted(round)); }, [&] { ticket.reset(); });
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE(completion_against_destruction_of_the_ticket) {
 
 BOOST_AUTO_TEST_CASE(completion_against_destruction_of_the_waiting_coroutine) {
     auto body = [&]() -> home_coroutine { co_await source->task(); };
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         renew(round);
         home_coroutine waiting = body();
         partner.race([&] { source->set_result(counted(round)); }, [&] { waiting.destroy(); });
@@ -89,7 +90,7 @@ BOOST_AUTO_TEST_CASE(completion_against_destruction_of_the_waiting_coroutine) {
 }
 
 BOOST_AUTO_TEST_CASE(completion_and_end_of_the_source_against_await) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         source.emplace(runtime.get_executor());
         auto ticket = source->task();
         int seen = -1;
@@ -104,20 +105,18 @@ BOOST_AUTO_TEST_CASE(completion_and_end_of_the_source_against_await) {
 }
 
 BOOST_AUTO_TEST_CASE(end_of_the_source_against_await) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for ([[maybe_unused]] const int round : race_rounds()) {
         source.emplace(runtime.get_executor());
         auto ticket = source->task();
         error_code seen;
-        auto body = [&]() -> task<> {
-            seen = (co_await std::move(ticket).as_result()).error();
-        };
+        auto body = [&]() -> task<> { seen = (co_await std::move(ticket).as_result()).error(); };
         partner.race([&] { source.reset(); }, [&] { sync_wait(runtime, body()); });
         BOOST_REQUIRE(seen == make_error_code(errc::abandoned));
     }
 }
 
 BOOST_AUTO_TEST_CASE(end_of_the_source_against_destruction_of_the_ticket) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         source.emplace(runtime.get_executor());
         auto ticket = std::make_unique<value_task<counted>>(source->task());
         partner.race(
@@ -132,7 +131,7 @@ BOOST_AUTO_TEST_CASE(end_of_the_source_against_destruction_of_the_ticket) {
 }
 
 BOOST_AUTO_TEST_CASE(completion_against_cancellation_one_wins_and_is_seen) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         renew(round);
         bool completed = false;
         bool was_cancelled = false;
@@ -153,7 +152,7 @@ BOOST_AUTO_TEST_CASE(completion_against_cancellation_one_wins_and_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(completion_against_deadline_one_wins_and_is_seen) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         renew(round);
         bool completed = false;
         error_code seen;
@@ -173,7 +172,7 @@ BOOST_AUTO_TEST_CASE(completion_against_deadline_one_wins_and_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(deadline_asked_for_elsewhere_against_completion_and_the_next_operation) {
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         renew(round);
         auto ticket = source->task();
         error_code seen;
@@ -200,7 +199,7 @@ BOOST_AUTO_TEST_CASE(deadline_asked_for_elsewhere_against_completion_and_the_nex
 BOOST_AUTO_TEST_CASE(plain_data_is_handed_over_by_completion_alone) {
     std::array<std::uint64_t, 16> plain{}; // no atomics, no locks
     completion_source<void> ready(runtime.get_executor());
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         ready.reset();
         bool same = true;
         partner.race(
@@ -220,7 +219,7 @@ BOOST_AUTO_TEST_CASE(plain_data_is_handed_over_by_completion_alone) {
 BOOST_AUTO_TEST_CASE(plain_data_is_handed_over_by_polling_is_completed_too) {
     std::array<std::uint64_t, 16> plain{};
     completion_source<void> ready(runtime.get_executor());
-    for (int round = 0; round < race_rounds; ++round) {
+    for (const int round : race_rounds()) {
         ready.reset();
         auto ticket = ready.task();
         bool same = true;

@@ -1,5 +1,6 @@
 // Deadlines on completion sources, and the timers underneath.
 #include "support/home_coroutine.hpp"
+#include "support/race_rounds.hpp"
 #include "support/seed.hpp"
 
 #include <sluice/completion/completion_pool.hpp>
@@ -185,7 +186,7 @@ BOOST_AUTO_TEST_CASE(old_deadline_does_not_touch_the_next_version) {
     std::thread loop([&] { runtime.run(); });
     completion_pool<int> pool(runtime.get_executor());
     int wrong = 0;
-    for (int round = 0; round < race_rounds / 4; ++round) {
+    for (const int round : race_rounds(4)) {
         {
             auto timed = pool.rent();
             auto ticket = timed.task().within(std::chrono::nanoseconds(random() % 2000));

@@ -18,12 +18,4 @@ inline std::uint32_t new_seed() {
     return seed;
 }
 
-/// How many rounds of a race fit in a test: more where nothing slows them down.
-inline constexpr int race_rounds =
-#ifdef NDEBUG
-    200'000;
-#else
-    10'000;
-#endif
-
 } // namespace sluice::test
