@@ -231,14 +231,20 @@ protected:
         call.seeks = seeks_;
         call.argument = reserve(call.size);
     }
-    /// Fills in what is left of a transfer whose position is fixed.
-    void ask_at_position(stream_call& call, platform::request& op) noexcept {
+    /// Fills in a transfer at a position; own_position where the file keeps its own.
+    void ask(platform::request& op, platform::opcode code, std::byte* data, std::size_t size,
+             std::uint64_t at) noexcept {
         op = {};
-        op.code = call.what == verb::read ? platform::opcode::read : platform::opcode::write;
+        op.code = code;
         op.file = &file_;
-        op.data = call.data + call.done;
-        op.size = call.size - call.done;
-        op.offset = call.argument + call.done;
+        op.data = data;
+        op.size = size;
+        op.offset = at;
+    }
+    /// The same for what is left of a call whose position is fixed.
+    void ask_at_position(stream_call& call, platform::request& op) noexcept {
+        ask(op, call.what == verb::read ? platform::opcode::read : platform::opcode::write,
+            call.data + call.done, call.size - call.done, call.argument + call.done);
         call.stage = stream_call::asked;
         if (call.what == verb::write)
             file_.wrote = true;

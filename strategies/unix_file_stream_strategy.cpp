@@ -122,16 +122,6 @@ bool unix_file_stream_strategy::step(stream_call& call, platform::request& op,
     }
 }
 
-void unix_file_stream_strategy::ask(platform::request& op, platform::opcode code, std::byte* data,
-                                    std::size_t size, std::uint64_t at) noexcept {
-    op = {};
-    op.code = code;
-    op.file = &file_;
-    op.data = data;
-    op.size = size;
-    op.offset = at;
-}
-
 void unix_file_stream_strategy::ask_transfer(stream_call& call, platform::request& op) noexcept {
     ask_at_position(call, op);
     if (!call.shares)

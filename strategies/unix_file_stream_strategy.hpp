@@ -45,9 +45,6 @@ protected:
     std::uint64_t system_position() const;
     std::uint64_t system_length() const;
     void require_not_below_append_start(std::uint64_t position) const;
-    /// Fills in a transfer at a position; own_position where the file keeps its own.
-    void ask(platform::request& op, platform::opcode code, std::byte* data, std::size_t size,
-             std::uint64_t at) noexcept;
 
 private:
     void ask_transfer(stream_call& call, platform::request& op) noexcept;
