@@ -78,7 +78,7 @@ public:
     // --- for operations ---
     platform::backend& backend() noexcept { return *backend_; }
     const loop_options& options() const noexcept { return options_; }
-    /// A fresh source. Any thread.
+    /// A fresh source with this mode, or the loop's own. Any thread.
     io_source& rent(resume_mode mode) {
         io_source* source = nullptr;
         if (running_here() && idle_ != nullptr) [[likely]] {
