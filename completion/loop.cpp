@@ -127,14 +127,16 @@ std::size_t loop::run_finished() {
     if (finished_.empty())
         return 0;
     std::size_t count = 0;
-    const std::int64_t now = read_clock();
-    std::int64_t started = now; // of the last one: those of one turn began at one time
-    std::size_t bucket = loop_counters::bucket_of(0);
+    const platform::tick_clock::ticks now = read_clock();
+    auto started = now; // of the last one: those of one turn began at one time
+    std::size_t bucket = loop_counters::bucket_of({});
     while (!finished_.empty()) {
         platform::operation& op = finished_.pop_front();
         if (op.started != started) {
             started = op.started;
-            bucket = loop_counters::bucket_of(now - started);
+            // Counters of two processors may differ a little.
+            const auto ticks = now > started ? now - started : 0;
+            bucket = loop_counters::bucket_of(platform::tick_clock::duration_of(ticks));
         }
         counters.took(op.code, bucket);
         ++count;
@@ -142,12 +144,6 @@ std::size_t loop::run_finished() {
         op.complete(op);
     }
     return count + run_batch();
-}
-
-std::int64_t loop::read_clock() noexcept {
-    turn_clock_ = std::chrono::steady_clock::now().time_since_epoch().count();
-    clock_is_fresh_ = true;
-    return turn_clock_;
 }
 
 std::size_t loop::fire_timers() {

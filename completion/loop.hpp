@@ -11,6 +11,7 @@
 #include <sluice/completion/statistics.hpp>
 #include <sluice/completion/timer_heap.hpp>
 #include <sluice/platform/backend.hpp>
+#include <sluice/platform/tick_clock.hpp>
 
 #include <atomic>
 #include <memory>
@@ -167,7 +168,10 @@ private:
     std::size_t run_ready();
     std::size_t run_finished();
     std::size_t fire_timers();
-    std::int64_t read_clock() noexcept;
+    platform::tick_clock::ticks read_clock() noexcept {
+        clock_is_fresh_ = true;
+        return turn_clock_ = platform::tick_clock::now();
+    }
     bool out_of_work() const noexcept;
     bool timer_is_due() const noexcept;
     std::size_t turn(time_point until, const bool* done);
@@ -184,7 +188,7 @@ private:
     timer_heap timers_;
     platform::relaxed<std::size_t> admitted_ = 0; // sources in flight
     io_source* live_ = nullptr;                   // admitted sources, for shutdown
-    std::int64_t turn_clock_ = 0;                 // ns; read at most once a turn
+    platform::tick_clock::ticks turn_clock_ = 0;  // read at most once a turn
     bool clock_is_fresh_ = false;
     io_source* idle_ = nullptr; // the pool of the thread that runs the loop
     platform::relaxed<std::size_t> idle_count_ = 0;

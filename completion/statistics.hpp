@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -89,8 +90,8 @@ struct loop_counters {
             others.bytes[i].add_shared(bytes);
         }
     }
-    static std::size_t bucket_of(std::int64_t nanoseconds) noexcept {
-        const auto micro = static_cast<std::uint64_t>(nanoseconds < 0 ? 0 : nanoseconds) / 1000;
+    static std::size_t bucket_of(std::chrono::nanoseconds took) noexcept {
+        const auto micro = static_cast<std::uint64_t>(took.count()) / 1000;
         return std::min<std::size_t>(std::bit_width(micro),
                                      std::tuple_size_v<latency_histogram> - 1);
     }

@@ -46,7 +46,7 @@ struct operation : request {
     operation* next = nullptr;              ///< list links, the backend's while submitted
     operation* previous = nullptr;
     std::uint64_t tag = 0;         ///< the backend's own
-    std::int64_t started = 0;      ///< the loop's: its turn clock at submit, ns
+    std::uint64_t started = 0;     ///< the loop's: its turn clock at submit, in ticks
     std::uint8_t stage = 0;        ///< of the helper (workers, poller) that has it, by its mutex
     std::uint8_t home = 0;         ///< the backend's own, on its own thread alone: who has it
     bool cancel_requested = false; ///< set by cancel() only

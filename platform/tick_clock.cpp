@@ -1,6 +1,6 @@
 #include <sluice/platform/tick_clock.hpp>
 
-#include <algorithm>
+#include <atomic>
 
 namespace sluice::platform {
 
@@ -8,20 +8,50 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds long_enough{10};
+
 struct reading {
-    tick_clock::ticks ticks = tick_clock::now();
-    clock::time_point time = clock::now();
+    tick_clock::ticks ticks = 0;
+    clock::time_point time;
 };
 
-const reading first; // when the program starts: the longer ago, the better the ratio
+// Both clocks at one moment: of a few readings the one that was least interrupted.
+reading read_both() noexcept {
+    reading best;
+    tick_clock::ticks closest = ~tick_clock::ticks{0};
+    for (int tries = 0; tries < 4; ++tries) {
+        const tick_clock::ticks before = tick_clock::now();
+        const clock::time_point time = clock::now();
+        const tick_clock::ticks apart = tick_clock::now() - before;
+        if (apart >= closest)
+            continue;
+        closest = apart;
+        best = {before + apart / 2, time};
+    }
+    return best;
+}
+
+const reading first = read_both(); // when the program starts
+std::atomic<double> known{0};      // nanoseconds in a tick
+
+double measure() noexcept {
+    const reading last = read_both();
+    const auto passed = last.time - first.time;
+    if (last.ticks <= first.ticks || passed.count() <= 0)
+        return 1;
+    const double found =
+        static_cast<double>(passed.count()) / static_cast<double>(last.ticks - first.ticks);
+    if (passed >= long_enough)
+        known.store(found, std::memory_order_relaxed);
+    return found;
+}
 
 } // namespace
 
 std::chrono::nanoseconds tick_clock::duration_of(ticks count) noexcept {
-    const reading last;
-    const ticks counted = std::max<ticks>(last.ticks - first.ticks, 1);
-    const double per_tick =
-        static_cast<double>((last.time - first.time).count()) / static_cast<double>(counted);
+    double per_tick = known.load(std::memory_order_relaxed);
+    if (per_tick == 0) [[unlikely]]
+        per_tick = measure();
     return std::chrono::nanoseconds(
         static_cast<std::int64_t>(static_cast<double>(count) * per_tick));
 }

@@ -1,6 +1,7 @@
-// The cheapest clock there is, for the only question asked on a hot path: was this call surely
-// fast? Where the processor has a constant counter a reading costs a few nanoseconds, a quarter of
-// the system's clock.
+// The cheapest clock there is, for what is asked on a hot path: was this call surely fast, and how
+// long did an operation take? Where the processor has a constant counter a reading costs a few
+// nanoseconds; the system's clock costs four times that, and several pages of the process that are
+// cold after a system call.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,8 @@ public:
     static constexpr ticks surely_within(std::chrono::nanoseconds duration) noexcept {
         return static_cast<ticks>(duration.count()) / most_ns_per_tick;
     }
-    /// How long `count` ticks that end now are; not for a hot path.
+    /// How long `count` ticks are. What a tick is was measured against the system's clock, over the
+    /// first hundredth of a second of the program or more.
     static std::chrono::nanoseconds duration_of(ticks count) noexcept;
 };
 
