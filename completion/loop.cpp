@@ -41,22 +41,7 @@ bool over(time_point until, std::size_t ran) noexcept {
 }
 } // namespace
 
-std::size_t loop::run_until(time_point until, waiting_rule rule, const bool* done) {
-    return run_until(run_scope(*this, rule), until, done);
-}
-
-std::size_t loop::run_until(const run_scope&, time_point until, const bool* done) {
-    std::size_t ran = 0;
-    while (!stopped() && !(done != nullptr && *done)) {
-        const std::size_t ran_now = turn(until, done);
-        ran += ran_now;
-        if ((out_of_work() && !timer_is_due()) || over(until, ran_now))
-            break;
-    }
-    return ran;
-}
-
-std::size_t loop::turn(time_point until, const bool* done) {
+inline std::size_t loop::turn(time_point until, const bool* done) {
     std::size_t ran = run_batch(); // left over when a handler threw
     ran += run_finished();
     take_posted();
@@ -81,6 +66,21 @@ std::size_t loop::turn(time_point until, const bool* done) {
     if (backend_->in_flight() != 0)
         backend_->reap(finished_);
     return ran + run_finished();
+}
+
+std::size_t loop::run_until(time_point until, waiting_rule rule, const bool* done) {
+    return run_until(run_scope(*this, rule), until, done);
+}
+
+std::size_t loop::run_until(const run_scope&, time_point until, const bool* done) {
+    std::size_t ran = 0;
+    while (!stopped() && !(done != nullptr && *done)) {
+        const std::size_t ran_now = turn(until, done);
+        ran += ran_now;
+        if ((out_of_work() && !timer_is_due()) || over(until, ran_now))
+            break;
+    }
+    return ran;
 }
 
 bool loop::out_of_work() const noexcept {

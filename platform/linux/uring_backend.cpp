@@ -88,26 +88,6 @@ void uring_backend::reap(operation_list& finished) noexcept {
         flush();
 }
 
-void uring_backend::wait(clock::time_point until) noexcept {
-    if (!ready_ring())
-        return sleep_without_ring(until);
-    if (!stranded_.empty()) [[unlikely]]
-        until = std::min(until, clock::now() + stranded_pause);
-    fill_ring();
-    flush_threads();
-    arm_wake();
-    __kernel_timespec limit{};
-    const bool endless = until == clock::time_point::max();
-    const bool idle = wake_armed_ && finished_.empty() && !wants_turn() && !ring_.has_completions();
-    const bool sleeps = idle && (endless || time_left(until, limit));
-    const bool asleep = sleeps && wake_.begin_sleep();
-    if (asleep || ring_.pending() > 0 || ring_.must_enter())
-        enter(asleep ? 1 : 0, endless ? nullptr : &limit);
-    if (sleeps)
-        wake_.end_sleep();
-    batch_bytes_ = 0;
-}
-
 // RACE: the first watcher against helper threads that finish (threads_finished):
 //  - finished before handle_ is there: nobody signals; the signal below says so.
 //  - finished after: they signal, and the one below is one too many, which a reap takes back.

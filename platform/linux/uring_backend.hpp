@@ -48,6 +48,7 @@ private:
     void fill_watched() noexcept;
     void arm_wake() noexcept;
     void take_back_pending() noexcept;
+    bool enter_here(unsigned fewest, const __kernel_timespec* limit) noexcept;
     bool enter(unsigned fewest, const __kernel_timespec* limit) noexcept;
     bool wants_turn() const noexcept;
 

@@ -108,8 +108,10 @@ bool uring_backend::wants_turn() const noexcept {
            (!to_cancel_.empty() && cancels_in_kernel_ < cancel_limit_);
 }
 
-// True when the kernel took entries.
-bool uring_backend::enter(unsigned fewest, const __kernel_timespec* limit) noexcept {
+// True when the kernel took entries. In the function that goes on after the system call, see
+// ring::enter().
+[[gnu::always_inline]] inline bool
+uring_backend::enter_here(unsigned fewest, const __kernel_timespec* limit) noexcept {
     const unsigned before = ring_.pending();
     const unsigned flags = fewest > 0 || ring_.is_bound() ? IORING_ENTER_GETEVENTS : 0;
     const long answer = ring_.enter(fewest, flags, limit);
@@ -123,6 +125,30 @@ bool uring_backend::enter(unsigned fewest, const __kernel_timespec* limit) noexc
     else if (fewest > 0)
         sleep_without_ring(clock::now() + refused_pause);
     return false;
+}
+
+bool uring_backend::enter(unsigned fewest, const __kernel_timespec* limit) noexcept {
+    return enter_here(fewest, limit);
+}
+
+void uring_backend::wait(clock::time_point until) noexcept {
+    if (!ready_ring())
+        return sleep_without_ring(until);
+    if (!stranded_.empty()) [[unlikely]]
+        until = std::min(until, clock::now() + stranded_pause);
+    fill_ring();
+    flush_threads();
+    arm_wake();
+    __kernel_timespec limit{};
+    const bool endless = until == clock::time_point::max();
+    const bool idle = wake_armed_ && finished_.empty() && !wants_turn() && !ring_.has_completions();
+    const bool sleeps = idle && (endless || time_left(until, limit));
+    const bool asleep = sleeps && wake_.begin_sleep();
+    if (asleep || ring_.pending() > 0 || ring_.must_enter())
+        enter_here(asleep ? 1 : 0, endless ? nullptr : &limit);
+    if (sleeps)
+        wake_.end_sleep();
+    batch_bytes_ = 0;
 }
 
 // Nobody has seen these entries but us.

@@ -65,28 +65,6 @@ long ring::watch_end() noexcept {
 
 int ring::take_end_descriptor() noexcept { return std::exchange(end_descriptor_, -1); }
 
-long ring::enter(unsigned fewest, unsigned flags, const __kernel_timespec* limit) noexcept {
-    const unsigned count = pending();
-    io_uring_smp_store_release(queues_.submit_tail, tail_);
-    hand_to_kernel();
-    io_uring_getevents_arg argument{};
-    argument.ts = reinterpret_cast<std::uintptr_t>(limit);
-    const raw_call_site site{raw_call::ring_enter, descriptor_, count, fewest};
-    const long answer = pass(site, [&](std::size_t size) -> long {
-        // Like the kernel: who submits less than he was told does not wait.
-        const unsigned wanted = size < count ? 0 : fewest;
-        const auto submitted = static_cast<unsigned>(size);
-        if (wanted == 0 || limit == nullptr)
-            return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted, flags,
-                                   nullptr, NSIG / 8);
-        return io_uring_enter2(static_cast<unsigned>(descriptor_), submitted, wanted,
-                               flags | IORING_ENTER_EXT_ARG, reinterpret_cast<sigset_t*>(&argument),
-                               sizeof argument);
-    });
-    head_ = io_uring_smp_load_acquire(queues_.submit_head);
-    return answer;
-}
-
 long ring::control(unsigned code, const void* argument, unsigned count) noexcept {
     return pass({raw_call::ring_register, descriptor_, count, code}, [&](std::size_t size) -> long {
         return io_uring_register(static_cast<unsigned>(descriptor_), code, argument,

@@ -6,6 +6,8 @@
 // looked at.
 #pragma once
 
+#include <sluice/platform/fault_seam.hpp>
+#include <sluice/platform/linux/raw_ring_enter.hpp>
 #include <sluice/platform/linux/uring_queues.hpp>
 
 #include <cstdint>
@@ -109,6 +111,28 @@ inline io_uring_sqe& ring::next_entry() noexcept {
     io_uring_sqe& entry = queues_.entries[tail_++ & queues_.submit_mask];
     entry = io_uring_sqe{};
     return entry;
+}
+
+// Inline, with its callers and the system call itself: whatever returns after that is mispredicted.
+[[gnu::always_inline]] inline long ring::enter(unsigned fewest, unsigned flags,
+                                               const __kernel_timespec* limit) noexcept {
+    const unsigned count = pending();
+    io_uring_smp_store_release(queues_.submit_tail, tail_);
+    hand_to_kernel();
+    io_uring_getevents_arg argument{};
+    argument.ts = reinterpret_cast<std::uintptr_t>(limit);
+    const raw_call_site site{raw_call::ring_enter, descriptor_, count, fewest};
+    const long answer = pass(site, [&](std::size_t size) -> long {
+        // Like the kernel: who submits less than he was told does not wait.
+        const unsigned wanted = size < count ? 0 : fewest;
+        const auto submitted = static_cast<unsigned>(size);
+        if (wanted == 0 || limit == nullptr)
+            return raw_ring_enter(descriptor_, submitted, wanted, flags, nullptr, NSIG / 8);
+        return raw_ring_enter(descriptor_, submitted, wanted, flags | IORING_ENTER_EXT_ARG,
+                              &argument, sizeof argument);
+    });
+    head_ = io_uring_smp_load_acquire(queues_.submit_head);
+    return answer;
 }
 
 } // namespace sluice::platform::uring

@@ -43,7 +43,8 @@ public:
     }
     void end_sleep() noexcept {
         sleeping_.store(false, std::memory_order_relaxed);
-        asked_.exchange(false, std::memory_order_acq_rel);
+        if (asked_.load(std::memory_order_relaxed)) [[unlikely]]
+            asked_.exchange(false, std::memory_order_acq_rel);
     }
 
     int descriptor() const noexcept { return descriptor_; }
@@ -62,7 +63,7 @@ private:
     //  - both set before either looks: both; a later sleep ends early once.
     // end_sleep() takes asked_ back by an exchange: a waker before it is seen by what follows the
     // sleep, as the exchange acquires what the waker released; one after it prevents the next
-    // sleep.
+    // sleep. A waker that end_sleep() does not see yet is one after it.
     std::atomic<bool> asked_{false};
     std::atomic<bool> sleeping_{false};
     int descriptor_ = -1;
