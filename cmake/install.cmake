@@ -19,7 +19,6 @@ install(DIRECTORY runtime completion platform DESTINATION "${CMAKE_INSTALL_INCLU
     PATTERN "platform/fault_seam.hpp" EXCLUDE
     PATTERN "platform/file_handle.hpp" EXCLUDE
     PATTERN "platform/sanitizers.hpp" EXCLUDE
-    PATTERN "platform/tick_clock.hpp" EXCLUDE
     PATTERN "platform/transfer.hpp" EXCLUDE
     PATTERN "runtime/copying.hpp" EXCLUDE
     PATTERN "runtime/sluice.hpp" EXCLUDE)

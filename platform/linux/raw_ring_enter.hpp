@@ -1,5 +1,5 @@
-// io_uring_enter(2) without liburing around it, for the reason that posix/raw_system_call.hpp gives:
-// what comes after it finds nothing of its way back in the processor.
+// io_uring_enter(2) without liburing around it, for the reason that posix/raw_system_call.hpp
+// gives: what comes after it finds nothing of its way back in the processor.
 #pragma once
 
 #include <sluice/platform/sanitizers.hpp>
