@@ -73,6 +73,11 @@ public:
     struct owned_operation : platform::operation {
         io_source* source = nullptr;
     };
+    /// What puts a source into a list.
+    struct place : platform::list_links {
+        explicit place(io_source& itself) noexcept : source(itself) {}
+        io_source& source;
+    };
 
     // What every operation touches is in as few cache lines as it fits into: the operation with its
     // two, what the strategy remembers, and the links.
@@ -85,8 +90,8 @@ private:
 public:
     alignas(64) void* owner = nullptr;                               ///< the strategy
     void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr; ///< the loop's thread
-    io_source* link = nullptr; ///< in the pool, or waiting for its turn
-    io_source* back_link = nullptr;
+    place in_line{*this};                                            ///< of its stream
+    io_source* link = nullptr;                                       ///< in the pool
 
 private:
     friend class loop;

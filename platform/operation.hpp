@@ -2,6 +2,8 @@
 // its file and its buffer alive until `complete` is called, on the thread that reaps, exactly once.
 #pragma once
 
+#include <sluice/platform/intrusive_list.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -41,12 +43,11 @@ struct request {
 /// Where a finished operation went; statistics count by it.
 enum class path_taken : std::uint8_t { none, ring, worker, fallback };
 
-struct operation : request {
+/// The links are the backend's while it is submitted.
+struct operation : request, list_links {
     void (*complete)(operation&) = nullptr; ///< called by whoever drains reap()
-    operation* next = nullptr;              ///< list links, the backend's while submitted
-    operation* previous = nullptr;
-    std::uint64_t tag = 0;         ///< the backend's own
-    std::uint64_t started = 0;     ///< the loop's: its turn clock at submit, in ticks
+    std::uint64_t tag = 0;                  ///< the backend's own
+    std::uint64_t started = 0;              ///< the loop's: its turn clock at submit, in ticks
     std::uint8_t stage = 0;        ///< of the helper (workers, poller) that has it, by its mutex
     std::uint8_t home = 0;         ///< the backend's own, on its own thread alone: who has it
     bool cancel_requested = false; ///< set by cancel() only

@@ -10,19 +10,14 @@ namespace sluice::strategies {
 
 class operation_gate {
 public:
-    bool empty() const noexcept { return head_ == nullptr; }
+    bool empty() const noexcept { return line_.empty(); }
     /// Whether a call would run at once.
-    bool open_for(bool shares) const noexcept {
-        return shares ? exclusive_ == 0 : head_ == nullptr;
-    }
+    bool open_for(bool shares) const noexcept { return shares ? exclusive_ == 0 : line_.empty(); }
 
     /// Joins the line. True: it is this call's turn; else next_turn will say so.
     bool enter(completion::io_source& source, bool shares) noexcept {
         const bool at_once = open_for(shares);
-        source.link = nullptr;
-        source.back_link = tail_;
-        (tail_ != nullptr ? tail_->link : head_) = &source;
-        tail_ = &source;
+        line_.push_back(source.in_line);
         if (!shares)
             ++exclusive_;
         if (!at_once)
@@ -31,9 +26,7 @@ public:
     }
     /// Leaves the line; `waiting`: before its turn came.
     void leave(completion::io_source& source, bool shares, bool waiting) noexcept {
-        (source.back_link != nullptr ? source.back_link->link : head_) = source.link;
-        (source.link != nullptr ? source.link->back_link : tail_) = source.back_link;
-        source.link = source.back_link = nullptr;
+        line_.erase(source.in_line);
         if (!shares)
             --exclusive_;
         if (waiting)
@@ -44,9 +37,9 @@ public:
     completion::io_source* next_turn(Waits waits, Shares shares) noexcept {
         if (waiting_ == 0)
             return nullptr;
-        for (completion::io_source* s = head_; s != nullptr; s = s->link) {
+        for (completion::io_source* s = first(); s != nullptr; s = after(*s)) {
             const bool alone = !shares(*s);
-            if (waits(*s) && (!alone || s == head_)) {
+            if (waits(*s) && (!alone || s == first())) {
                 --waiting_;
                 return s;
             }
@@ -56,16 +49,23 @@ public:
         return nullptr;
     }
     bool has_waiting() const noexcept { return waiting_ != 0; }
-    completion::io_source* first() const noexcept { return head_; }
+    completion::io_source* first() const noexcept { return source_at(line_.front()); }
+    completion::io_source* after(const completion::io_source& source) const noexcept {
+        return source_at(line_.after(source.in_line));
+    }
     /// What waits is the parent's too, and not done a second time.
     void forked() noexcept {
-        for (completion::io_source* s = head_; s != nullptr; s = s->link)
+        for (completion::io_source* s = first(); s != nullptr; s = after(*s))
             s->reason = completion::cancel_reason::forked;
     }
 
 private:
-    completion::io_source* head_ = nullptr;
-    completion::io_source* tail_ = nullptr;
+    using place = completion::io_source::place;
+    static completion::io_source* source_at(place* at) noexcept {
+        return at != nullptr ? &at->source : nullptr;
+    }
+
+    platform::intrusive_list<place> line_;
     std::uint32_t exclusive_ = 0; // in the line
     std::uint32_t waiting_ = 0;   // in the line, and not started
 };

@@ -57,7 +57,7 @@ void file_stream_strategy::cancel_line(operation_gate& gate) noexcept {
     const bool outermost =
         !std::exchange(giving_turns_, true); // nobody gets a turn between two cancellations
     for (io_source *source = gate.first(), *next = nullptr; source != nullptr; source = next) {
-        next = source->link;
+        next = gate.after(*source);
         source->cancel(source->version(), completion::cancel_reason::requested);
     }
     if (outermost) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace sluice::platform {
 
@@ -129,8 +130,7 @@ void uring_backend::end_cancel(int result) noexcept {
     --cancels_in_kernel_;
     if (result != -EALREADY)
         return;
-    operation_list seen = in_kernel_;
-    in_kernel_ = {};
+    operation_list seen = std::move(in_kernel_);
     while (!seen.empty()) {
         operation& op = seen.pop_front();
         const bool again = (op.cancel_requested || recalling_) && waits_for_readiness(op);

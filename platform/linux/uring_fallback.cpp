@@ -69,8 +69,7 @@ void uring_backend::abandon_ring() noexcept {
 }
 
 void uring_backend::restart_polls() noexcept {
-    operation_list seen = in_kernel_;
-    in_kernel_ = {};
+    operation_list seen = std::move(in_kernel_);
     while (!seen.empty()) {
         operation& op = seen.pop_front();
         in_kernel_.push_back(op);
@@ -118,7 +117,7 @@ void uring_backend::strand() noexcept {
 
 void uring_backend::revive_stranded() noexcept {
     sys::close(std::exchange(stranded_end_, -1));
-    operation_list free = std::exchange(stranded_, {});
+    operation_list free = std::move(stranded_);
     while (!free.empty()) {
         operation& op = free.pop_front();
         set_stage(op, stage::none);
@@ -146,7 +145,7 @@ void uring_backend::reap_threads(operation_list& finished) noexcept {
     operation_list arrived;
     threads_->reap(arrived);
     in_flight_ -= before - threads_->in_flight();
-    for (operation* op = arrived.front(); op != nullptr; op = op->next)
+    for (operation* op = arrived.front(); op != nullptr; op = arrived.after(*op))
         if (op->code != opcode::call && (failed_ || (op->code > opcode::write && !can_sync_)))
             op->path = path_taken::fallback;
     finished.append(arrived);

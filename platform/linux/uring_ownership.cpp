@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace sluice::platform {
 
@@ -112,8 +113,7 @@ void uring_backend::recall_watched() noexcept {
     recalling_ = true;
     takes_entries_ = false;
     take_back_pending();
-    operation_list seen = in_kernel_;
-    in_kernel_ = {};
+    operation_list seen = std::move(in_kernel_);
     while (!seen.empty()) {
         operation& op = seen.pop_front();
         const bool recall = waits_for_readiness(op) || op.cancel_requested;
@@ -141,7 +141,9 @@ void uring_backend::forget_after_fork() noexcept {
     ring_.close();
     takes_entries_ = recalling_ = draining_ = wake_armed_ = exclusive_ = false;
     disk_in_kernel_ = watched_in_kernel_ = cancels_in_kernel_ = 0;
-    waiting_ = waiting_watched_ = in_kernel_ = to_cancel_ = finished_ = stranded_ = {};
+    for (operation_list* list :
+         {&waiting_, &waiting_watched_, &in_kernel_, &to_cancel_, &finished_, &stranded_})
+        list->clear();
     batch_bytes_ = ended_ = in_flight_ = 0;
     for (const int descriptor : {stranded_end_, handle_.exchange(-1)})
         if (descriptor >= 0)

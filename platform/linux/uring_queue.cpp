@@ -178,9 +178,9 @@ void uring_backend::take_back_pending() noexcept {
     }
     ring_.drop_pending();
     disk.append(waiting_);
-    waiting_ = disk;
+    waiting_.append(disk);
     watched.append(waiting_watched_);
-    waiting_watched_ = watched;
+    waiting_watched_.append(watched);
 }
 
 } // namespace sluice::platform

@@ -39,7 +39,7 @@ public:
         operation* newest = head_.exchange(nullptr, std::memory_order_acquire);
         operation* oldest = nullptr;
         while (newest != nullptr) {
-            operation* const older = newest->next;
+            auto* const older = static_cast<operation*>(newest->next);
             newest->next = oldest;
             oldest = newest;
             newest = older;
@@ -47,7 +47,7 @@ public:
         std::size_t count = 0;
         for (; oldest != nullptr; ++count) {
             operation& op = *oldest;
-            oldest = op.next;
+            oldest = static_cast<operation*>(op.next);
             finished.push_back(op);
         }
         return count;

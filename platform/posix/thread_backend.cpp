@@ -131,7 +131,7 @@ void thread_backend::reap(operation_list& finished) noexcept {
     event_.clear_watched();
     operation_list arrived;
     in_flight_ -= inbox_.drain(arrived);
-    for (const operation* op = arrived.front(); op != nullptr; op = op->next)
+    for (const operation* op = arrived.front(); op != nullptr; op = arrived.after(*op))
         if (op->home == at_workers)
             --running_;
     finished.append(arrived);
@@ -161,7 +161,7 @@ void thread_backend::forget_after_fork() noexcept {
     event_.forget_after_fork();
     operation_list parents;
     inbox_.drain(parents);
-    held_ = operation_list{};
+    held_.clear();
     in_flight_ = running_ = 0;
     woken_ = false;
 }
