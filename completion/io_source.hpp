@@ -106,8 +106,6 @@ private:
     static const verbs kind;
 
     loop* loop_ = nullptr;
-    io_source* live_next_ = nullptr; // among the admitted ones
-    io_source* live_previous_ = nullptr;
     bool rented_elsewhere_ = false; // not by the thread that ran the loop: goes back to that list
     bool listens_ = false;          // there is a stop callback
 
@@ -117,6 +115,7 @@ public:
     bool submitted = false; ///< the backend has its operation, or its end has not been run yet
 
 private:
+    place in_loop_{*this}; // among all that the loop has
     std::optional<std::stop_callback<stop_request>> stop_callback_;
 };
 

@@ -100,11 +100,6 @@ public:
     void admit(io_source& source) noexcept {
         admitted_ = admitted_ + 1;
         source.admitted = true;
-        source.live_previous_ = nullptr;
-        source.live_next_ = live_;
-        if (live_ != nullptr)
-            live_->live_previous_ = &source;
-        live_ = &source;
     }
     /// Hands the source's operation to the backend; operation.complete is called when it is over.
     void submit(io_source& source) noexcept {
@@ -119,10 +114,6 @@ public:
             return;
         source.admitted = false;
         admitted_ = admitted_ - 1;
-        (source.live_previous_ != nullptr ? source.live_previous_->live_next_ : live_) =
-            source.live_next_;
-        if (source.live_next_ != nullptr)
-            source.live_next_->live_previous_ = source.live_previous_;
     }
     /// Finishes an admitted source with its `word` in the next turn.
     void post_completion(io_source& source) noexcept;
@@ -179,6 +170,7 @@ private:
     void drop_late_posts() noexcept;
     io_source& rent_carefully();
     void take_over_idle() noexcept;
+    void cancel_admitted() noexcept;
 
     loop_options options_;
     std::unique_ptr<platform::backend> backend_;
@@ -187,11 +179,11 @@ private:
     ready_node* batch_tail_ = nullptr;
     timer_heap timers_;
     platform::relaxed<std::size_t> admitted_ = 0; // sources in flight
-    io_source* live_ = nullptr;                   // admitted sources, for shutdown
     platform::tick_clock::ticks turn_clock_ = 0;  // read at most once a turn
     bool clock_is_fresh_ = false;
     io_source* idle_ = nullptr; // the pool of the thread that runs the loop
     platform::relaxed<std::size_t> idle_count_ = 0;
+    std::size_t most_idle_ = most_idle_sources; // written with the mutex held
     // By the thread that runs the loop, less what it gave back.
     platform::relaxed<std::size_t> rented_here_ = 0;
 
@@ -209,6 +201,7 @@ private:
     mutable std::mutex other_threads_; // guards what follows
     io_source* idle_for_others_ = nullptr;
     std::size_t idle_for_others_count_ = 0;
+    platform::intrusive_list<io_source::place> sources_; // all, idle or out
     std::size_t rented_elsewhere_ = 0;
     void (*on_lost_)(void*, const loss&) = nullptr;
     void* on_lost_context_ = nullptr;

@@ -1,6 +1,9 @@
 // The pool of I/O sources of a loop, and the store of the process that they come from and end in.
 #include <sluice/completion/loop.hpp>
 
+#include <limits>
+#include <mutex>
+
 namespace sluice::completion {
 
 namespace {
@@ -61,6 +64,10 @@ io_source& loop::rent_carefully() {
         }
     }
     io_source& source = *take_from_store();
+    {
+        const std::lock_guard lock(other_threads_);
+        sources_.push_back(source.in_loop_);
+    }
     source.loop_ = this;
     source.rented_elsewhere_ = !here;
     source.operation.source = &source;
@@ -85,8 +92,13 @@ void loop::give_back(io_source& source) noexcept {
     source.on_discard = nullptr;
     if (running_here() && !source.rented_elsewhere_) [[likely]] {
         rented_here_ = rented_here_ - 1;
-        if (idle_count_ >= most_idle_sources)
+        if (idle_count_ >= most_idle_) [[unlikely]] {
+            {
+                const std::lock_guard lock(other_threads_);
+                sources_.erase(source.in_loop_);
+            }
             return put_into_store(source);
+        }
         source.link = idle_;
         idle_ = &source;
         idle_count_ = idle_count_ + 1;
@@ -97,12 +109,13 @@ void loop::give_back(io_source& source) noexcept {
         const std::lock_guard lock(other_threads_);
         --rented_elsewhere_;
         orphaned = orphaned_.load(std::memory_order_relaxed);
-        if (!orphaned && idle_for_others_count_ < most_idle_sources) {
+        if (!orphaned && idle_for_others_count_ < most_idle_) {
             source.link = idle_for_others_;
             idle_for_others_ = &source;
             ++idle_for_others_count_;
             return;
         }
+        sources_.erase(source.in_loop_);
     }
     put_into_store(source);
     if (orphaned)
@@ -111,6 +124,20 @@ void loop::give_back(io_source& source) noexcept {
 
 // --- the end ---
 
+// Without the lock while one ends, as that may give sources back: all stay in the list meanwhile.
+void loop::cancel_admitted() noexcept {
+    std::unique_lock lock(other_threads_);
+    most_idle_ = std::numeric_limits<std::size_t>::max();
+    for (auto* at = sources_.front(); at != nullptr; at = sources_.after(*at)) {
+        io_source& source = at->source;
+        lock.unlock();
+        if (source.admitted)
+            source.cancel(source.version(), cancel_reason::requested);
+        lock.lock();
+    }
+    most_idle_ = most_idle_sources;
+}
+
 void loop::end_operations() noexcept {
     if (forked())
         backend_->forget_after_fork();
@@ -118,10 +145,7 @@ void loop::end_operations() noexcept {
         const running_scope here(*this);
         if (!forked()) {
             backend_->acquire(true);
-            for (io_source *source = live_, *next = nullptr; source != nullptr; source = next) {
-                next = source->live_next_;
-                source->cancel(source->version(), cancel_reason::requested);
-            }
+            cancel_admitted();
             while (backend_->in_flight() != 0) {
                 backend_->wait(time_point::max());
                 backend_->reap(finished_);

@@ -74,12 +74,12 @@ void loop::after_fork_in_child() noexcept {
         io_source::of(op).submitted = false;
         finished_.push_back(op);
     }
-    for (io_source* source = live_; source != nullptr; source = source->live_next_) {
-        if (!std::exchange(source->submitted, false))
+    for (const auto* at = sources_.front(); at != nullptr; at = sources_.after(*at)) {
+        if (!std::exchange(at->source.submitted, false))
             continue;
-        source->reason = cancel_reason::forked;
-        source->operation.result = -ECANCELED;
-        finished_.push_back(source->operation);
+        at->source.reason = cancel_reason::forked;
+        at->source.operation.result = -ECANCELED;
+        finished_.push_back(at->source.operation);
     }
 }
 
