@@ -83,7 +83,7 @@ public:
             return seen;
         return seen | (local == taken ? done | consumed : waiting);
     }
-    bool failed() const noexcept { return failed_; }
+    bool failed() const noexcept { return (marks() & touched) != 0 && failed_; }
     const failure& why() const noexcept { return failure_; }
     resume_mode own_mode() const noexcept { return own_mode_; }
     void own_mode(resume_mode mode) noexcept { own_mode_ = mode_ = mode; }
@@ -92,7 +92,11 @@ public:
     void set_home(resume_queue* queue) noexcept { home_ = target_ = local_queue_ = queue; }
     /// A core out of a slab that several kinds share.
     void become(const verbs& kind) noexcept { kind_ = &kind; }
-    void set_owned(bool owned) noexcept { owned_ = owned; }
+    void set_owned(bool owned) noexcept {
+        unmark(unowned);
+        if (!owned)
+            mark(unowned);
+    }
     void* handler_storage() noexcept { return handler_; }
 
     /// Where a core goes when it is given back: a list of its pool, or the slab.
@@ -125,6 +129,7 @@ protected:
     static constexpr std::uint8_t touched = 1;   ///< renew() has something to restore
     static constexpr std::uint8_t elsewhere = 2; ///< does not go to the own list of a pool
     static constexpr std::uint8_t mode_chosen = 4;
+    static constexpr std::uint8_t unowned = 8; ///< no completion_source holds it
     // The side that registers and the side that fails may mark at once.
     void mark(std::uint8_t what) noexcept { marks_.fetch_or(what, std::memory_order_relaxed); }
     void unmark(std::uint8_t what) noexcept {
@@ -144,26 +149,25 @@ protected:
     std::atomic<std::uint64_t> state_{version_step};
     std::atomic<std::uintptr_t> local_{0};
     resume_queue* local_queue_ = nullptr; ///< the home queue, when continuations run there
-
-public:
-    void* keeper = nullptr; ///< the pool that it was made for
-
-protected:
+    const verbs* kind_;
     platform::relaxed<std::uint32_t> issued_ = 0; ///< the last version that has a ticket
     resume_mode mode_ = resume_mode::inline_;
     resume_mode own_mode_ = resume_mode::inline_;
-    std::atomic<std::uint8_t> marks_{elsewhere};
+    std::atomic<std::uint8_t> marks_{elsewhere | unowned};
     place goes_to_ = place::slab;
 
     resume_queue* home_ = nullptr;
     resume_queue* target_ = nullptr;
     bool failed_ = false;
     bool dropped_ = false; ///< posted, and its ticket went away since
-    bool owned_ = false;   ///< a completion_source holds it
     bool target_retained_ = false;
     waiter_function waiter_ = nullptr;
     void* address_ = nullptr;
-    const verbs* kind_;
+
+public:
+    void* keeper = nullptr; ///< the pool that it was made for
+
+protected:
     // What a control node asks for.
     static constexpr std::uint64_t ask_to_cancel = 1;
     static constexpr std::uint64_t ask_for_deadline = 2;

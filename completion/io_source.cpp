@@ -23,9 +23,7 @@ const source_core::verbs io_source::kind{
     },
 };
 
-void io_source::listen_to(const std::stop_token& token) {
-    if (!token.stop_possible())
-        return;
+void io_source::start_listening(const std::stop_token& token) {
     stop_callback_.emplace(token, stop_request{this, version()});
     listens_ = true;
 }

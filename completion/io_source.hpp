@@ -47,7 +47,10 @@ public:
 
     /// Ends the operation through `on_cancel` when the token asks for it. Called once, while nobody
     /// else has the source.
-    void listen_to(const std::stop_token& token);
+    void listen_to(const std::stop_token& token) {
+        if (token.stop_possible()) [[unlikely]]
+            start_listening(token);
+    }
     /// No cancellation comes in any more: the stop callback has returned and the deadline is
     /// disarmed.
     void stop_listening() noexcept {
@@ -102,6 +105,7 @@ private:
         void operator()() const noexcept { source->cancel(version, cancel_reason::requested); }
     };
 
+    void start_listening(const std::stop_token& token);
     void complete_on_loop();
     static const verbs kind;
 

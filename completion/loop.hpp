@@ -81,17 +81,20 @@ public:
     const loop_options& options() const noexcept { return options_; }
     /// A fresh source with this mode, or the loop's own. Any thread.
     io_source& rent(resume_mode mode) {
-        io_source* source = nullptr;
-        if (running_here() && idle_ != nullptr) [[likely]] {
-            source = idle_;
-            idle_ = source->link;
-            idle_count_ = idle_count_ - 1;
-            rented_here_ = rented_here_ + 1;
-        } else {
-            source = &rent_carefully();
-        }
-        source->own_mode(mode);
-        return *source;
+        if (running_here() && has_idle_source()) [[likely]]
+            return rent_idle(mode);
+        io_source& source = rent_carefully();
+        source.own_mode(mode);
+        return source;
+    }
+    /// The same where it cannot fail: the loop's thread, and there is one in the pool.
+    bool has_idle_source() const noexcept { return idle_ != nullptr; }
+    io_source& rent_idle(resume_mode mode) noexcept {
+        io_source& source = *idle_;
+        idle_ = source.link;
+        idle_count_ = idle_count_ - 1;
+        source.own_mode(mode);
+        return source;
     }
     io_source& rent() { return rent(options_.resume); }
     source_core* rent_core() override { return &rent(); }
@@ -169,6 +172,7 @@ private:
     static void let_go_of(ready_node* first) noexcept;
     void drop_late_posts() noexcept;
     io_source& rent_carefully();
+    void count_rented_elsewhere() noexcept;
     void take_over_idle() noexcept;
     void cancel_admitted() noexcept;
 
@@ -184,8 +188,7 @@ private:
     io_source* idle_ = nullptr; // the pool of the thread that runs the loop
     platform::relaxed<std::size_t> idle_count_ = 0;
     std::size_t most_idle_ = most_idle_sources; // written with the mutex held
-    // By the thread that runs the loop, less what it gave back.
-    platform::relaxed<std::size_t> rented_here_ = 0;
+    platform::relaxed<std::size_t> kept_here_ = 0; // by that thread: idle, or rented by it
 
     std::atomic<ready_node*> posted_{nullptr}; // from other threads, last first
     std::atomic<long> outside_work_{0};

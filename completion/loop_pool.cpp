@@ -43,6 +43,13 @@ void empty_into_store(io_source*& list) noexcept {
 
 } // namespace
 
+// With the mutex held.
+void loop::count_rented_elsewhere() noexcept {
+    ++rented_elsewhere_;
+    if (orphaned_.load(std::memory_order_relaxed)) [[unlikely]]
+        retain(); // as drop_posted did for those that were out then
+}
+
 // By another thread, or with nothing idle.
 io_source& loop::rent_carefully() {
     const bool here = running_here();
@@ -50,16 +57,13 @@ io_source& loop::rent_carefully() {
         take_over_idle();
         if (idle_ != nullptr)
             return rent();
-        rented_here_ = rented_here_ + 1;
     } else {
         const std::lock_guard lock(other_threads_);
-        ++rented_elsewhere_;
-        if (orphaned_.load(std::memory_order_relaxed)) [[unlikely]]
-            retain(); // as drop_posted did for those that were out then
         if (io_source* source = idle_for_others_; source != nullptr) {
             idle_for_others_ = source->link;
             --idle_for_others_count_;
             source->rented_elsewhere_ = true;
+            count_rented_elsewhere();
             return *source;
         }
     }
@@ -67,6 +71,10 @@ io_source& loop::rent_carefully() {
     {
         const std::lock_guard lock(other_threads_);
         sources_.push_back(source.in_loop_);
+        if (here)
+            kept_here_ = kept_here_ + 1;
+        else
+            count_rented_elsewhere();
     }
     source.loop_ = this;
     source.rented_elsewhere_ = !here;
@@ -81,6 +89,7 @@ void loop::take_over_idle() noexcept {
     const std::lock_guard lock(other_threads_);
     idle_ = std::exchange(idle_for_others_, nullptr);
     idle_count_ = std::exchange(idle_for_others_count_, 0);
+    kept_here_ = kept_here_ + idle_count_;
     for (io_source* source = idle_; source != nullptr; source = source->link)
         source->rented_elsewhere_ = false;
 }
@@ -91,8 +100,8 @@ void loop::give_back(io_source& source) noexcept {
     source.on_cancel = nullptr;
     source.on_discard = nullptr;
     if (running_here() && !source.rented_elsewhere_) [[likely]] {
-        rented_here_ = rented_here_ - 1;
         if (idle_count_ >= most_idle_) [[unlikely]] {
+            kept_here_ = kept_here_ - 1;
             {
                 const std::lock_guard lock(other_threads_);
                 sources_.erase(source.in_loop_);
@@ -183,7 +192,7 @@ void loop::drop_posted() noexcept {
     }
     {
         const std::lock_guard lock(other_threads_);
-        const auto outstanding = static_cast<int>(rented_here_ + rented_elsewhere_);
+        const auto outstanding = static_cast<int>(kept_here_ - idle_count_ + rented_elsewhere_);
         references_.fetch_add(outstanding, std::memory_order_relaxed);
         orphaned_.store(true, std::memory_order_seq_cst);
     }

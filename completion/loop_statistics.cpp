@@ -1,6 +1,7 @@
 // What a loop tells about itself, and what it loses aloud; and how it notices a fork.
 #include <sluice/completion/loop.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -24,8 +25,10 @@ runtime_statistics loop::statistics() const {
             s.latency[code][bucket] = counters.latency[code][bucket].get();
     const std::lock_guard lock(other_threads_);
     s.in_flight = admitted_;
-    s.pool_idle = idle_count_ + idle_for_others_count_;
-    s.pool_rented = rented_here_ + rented_elsewhere_;
+    // The loop's thread goes on meanwhile: the two may be of different moments.
+    const std::size_t idle = idle_count_;
+    s.pool_idle = idle + idle_for_others_count_;
+    s.pool_rented = std::max<std::size_t>(kept_here_, idle) - idle + rented_elsewhere_;
     return s;
 }
 

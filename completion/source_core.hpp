@@ -80,7 +80,8 @@ public:
 
     /// The result was moved out, or the failure read: recycles, or leaves it to the owner.
     void consume() noexcept {
-        if (!owned_ || (state_.fetch_or(consumed, std::memory_order_acq_rel) & owner_gone) != 0)
+        if ((marks() & unowned) != 0 ||
+            (state_.fetch_or(consumed, std::memory_order_acq_rel) & owner_gone) != 0)
             kind_->give_back(*this);
     }
     /// Takes the failure out, consumes, throws.

@@ -119,15 +119,13 @@ protected:
     // How a call is run. start: finishes it at once or hands it to the loop.
     template <class T>
     value_task<T> start(const stream_call& asked, const std::stop_token& stop) {
-        if (is_for_backend(asked, stop)) {
-            io_source& source = rent_for_this();
-            const std::uint32_t version = source.version();
-            fix_position(source.remember(asked));
-            source.listen_to(stop);
-            begin_transfer(source);
-            return value_task<T>(source, version);
-        }
-        stream_call call = asked;
+        if (is_for_backend(asked, stop))
+            return value_task<T>(start_transfer(asked));
+        return start_here<T>(asked, stop);
+    }
+    // Not inline: what it needs of the stack would be made ready for the others too.
+    template <class T>
+    [[gnu::noinline]] value_task<T> start_here(stream_call call, const std::stop_token& stop) {
         platform::request op;
         switch (attempt(call, op, stop)) {
         case outcome::failed:
@@ -178,11 +176,13 @@ protected:
     void move_on(std::uint64_t from, std::size_t bytes) noexcept {
         position_.store(from + bytes, std::memory_order_relaxed);
     }
-    /// A transfer that can be made, and of which nothing can be finished here: there is no budget.
+    /// A transfer that can be made, and of which nothing can be finished here, because there is no
+    /// budget; and nothing is to be decided any more: its turn has come, nobody cancels it.
     bool is_for_backend(const stream_call& call, const std::stop_token& stop) const noexcept {
         return loop_.running_here() && !loop_.inline_allowed() && call.shares && call.size != 0 &&
                open_ && (call.what == verb::read ? file_.readable : file_.writable) &&
-               !loop_.forked() && !loop_.shut_down() && !stop.stop_requested();
+               !loop_.forked() && !loop_.shut_down() && !stop.stop_possible() &&
+               nothing_unbegun() && gate_.open_for(true) && loop_.has_idle_source();
     }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept {
@@ -285,16 +285,15 @@ protected:
 private:
     bool ask_control(stream_call& call, platform::request& op) noexcept;
     /// Its operation is what the last one left: step() fills it in.
-    io_source& rent_for_this() {
-        io_source& source = loop_.rent(mode_);
+    io_source& make_mine(io_source& source) noexcept {
         source.operation.complete = &operation_done;
         source.owner = this;
         source.on_cancel = &cancelled;
         return source;
     }
     io_source& rent_for(const stream_call& call, const platform::request& op);
+    io_source& start_transfer(const stream_call& asked) noexcept;
     void hand_over(io_source& source) noexcept;
-    void begin_transfer(io_source& source) noexcept;
     void post_to_begin(io_source& source) noexcept;
     void begin(io_source& source) noexcept;
     void run_turn(io_source& source) noexcept;
@@ -328,5 +327,18 @@ private:
     stream_user* users_ = nullptr;
     shared_path path_;
 };
+
+inline io_source& file_stream_strategy::start_transfer(const stream_call& asked) noexcept {
+    io_source& source = make_mine(loop_.rent_idle(mode_));
+    stream_call call = asked;
+    fix_position(call);
+    ask_at_position(call, source.operation);
+    source.remember(call);
+    expect_user();
+    loop_.admit(source);
+    gate_.join(source);
+    loop_.submit(source);
+    return source;
+}
 
 } // namespace sluice::strategies

@@ -17,13 +17,15 @@ public:
     /// Joins the line. True: it is this call's turn; else next_turn will say so.
     bool enter(completion::io_source& source, bool shares) noexcept {
         const bool at_once = open_for(shares);
-        line_.push_back(source.in_line);
+        join(source);
         if (!shares)
             ++exclusive_;
         if (!at_once)
             ++waiting_;
         return at_once;
     }
+    /// The same for a call that shares, when open_for(true).
+    void join(completion::io_source& source) noexcept { line_.push_back(source.in_line); }
     /// Leaves the line; `waiting`: before its turn came.
     void leave(completion::io_source& source, bool shares, bool waiting) noexcept {
         line_.erase(source.in_line);

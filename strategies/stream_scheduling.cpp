@@ -88,7 +88,7 @@ io_source& file_stream_strategy::posted(std::size_t value) {
 }
 
 io_source& file_stream_strategy::rent_for(const stream_call& call, const platform::request& op) {
-    io_source& source = rent_for_this();
+    io_source& source = make_mine(loop_.rent(mode_));
     source.remember(call);
     static_cast<platform::request&>(source.operation) = op;
     source.operation.file = &file_;
@@ -100,19 +100,6 @@ void file_stream_strategy::hand_over(io_source& source) noexcept {
     if (loop_.running_here() && nothing_unbegun()) [[likely]]
         return begin(source);
     post_to_begin(source);
-}
-
-// hand_over() of a transfer that is_for_backend(): on its turn there is nothing to decide.
-void file_stream_strategy::begin_transfer(io_source& source) noexcept {
-    auto& call = source.memo<stream_call>();
-    if (!nothing_unbegun() || !gate_.open_for(true) ||
-        source.reason != completion::cancel_reason::none) [[unlikely]]
-        return hand_over(source);
-    expect_user();
-    loop_.admit(source);
-    gate_.enter(source, true);
-    ask_at_position(call, source.operation);
-    loop_.submit(source);
 }
 
 void file_stream_strategy::post_to_begin(io_source& source) noexcept {

@@ -46,31 +46,33 @@ inline bool is_refused(operation& op, io_uring_sqe& entry, raw_call_site& site) 
     return true;
 }
 
-inline void fill_transfer(operation& op, io_uring_sqe& entry) noexcept {
+/// A transfer of the next `size` bytes.
+inline void fill_part(operation& op, io_uring_sqe& entry, std::size_t size,
+                      std::uint8_t flags) noexcept {
     // All is read before anything is written: the compiler takes the entry's bytes for a part of
     // any object.
     file_handle& file = *op.file;
     const bool reads = op.code == opcode::read;
-    const std::size_t rest = op.size - op.done;
-    static_assert(largest_inline_copy <= largest_direct_transfer);
-    raw_call_site site{reads ? raw_call::ring_read : raw_call::ring_write, file.descriptor,
-                       rest <= largest_inline_copy ? rest : next_size(op), next_offset(op)};
-    const bool worker = wants_worker(op, rest);
+    raw_call_site site{reads ? raw_call::ring_read : raw_call::ring_write, file.descriptor, size,
+                       next_offset(op)};
     const auto address = reinterpret_cast<std::uintptr_t>(op.data + op.done);
-    const int flags = file.transfer_flags;
-    op.ready = false;
+    const int transfer_flags = file.transfer_flags;
     if (!reads && !file.wrote) // looked at first: the line is shared by all who use the file
         file.wrote = true;
     if (is_refused(op, entry, site))
         return;
+    entry.opcode = reads ? IORING_OP_READ : IORING_OP_WRITE;
+    entry.flags = flags;
     entry.fd = site.descriptor;
     entry.off = site.offset;
     entry.addr = address;
     entry.len = static_cast<unsigned>(site.size);
-    entry.rw_flags = flags;
+    entry.rw_flags = transfer_flags;
     remember_tag(op, entry, entry_kind::transfer);
-    entry.flags = worker ? IOSQE_ASYNC : 0;
-    entry.opcode = reads ? IORING_OP_READ : IORING_OP_WRITE;
+}
+inline void fill_transfer(operation& op, io_uring_sqe& entry) noexcept {
+    const std::size_t size = next_size(op);
+    fill_part(op, entry, size, wants_worker(op, op.size - op.done) ? IOSQE_ASYNC : 0);
 }
 
 inline void fill_sync(operation& op, io_uring_sqe& entry) noexcept {

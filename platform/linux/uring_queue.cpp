@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <cerrno>
+#include <utility>
 
 namespace sluice::platform {
 
@@ -31,11 +32,13 @@ void uring_backend::issue(operation& op, std::size_t copied) noexcept {
 
 void uring_backend::start(operation& op) noexcept {
     if (op.code <= opcode::write && op.file->seekable && takes_entries_ && waiting_.empty())
-        [[likely]]
-        if (const std::size_t copied = inline_bytes(op); admits(copied)) [[likely]] {
-            fill_transfer(op, ring_.next_entry());
-            return count_issued(op, copied);
+        [[likely]] {
+        const std::size_t rest = op.size - op.done;
+        if (!wants_worker(op, rest) && admits(rest)) [[likely]] {
+            fill_part(op, ring_.next_entry(), rest, 0);
+            return count_issued(op, rest);
         }
+    }
     start_aside(op);
 }
 
@@ -87,7 +90,7 @@ void uring_backend::fill_watched() noexcept {
 }
 
 void uring_backend::issue_watched(operation& op) noexcept {
-    if (op.ready)
+    if (std::exchange(op.ready, false))
         fill_transfer(op, ring_.next_entry());
     else
         fill_readiness(op, ring_.next_entry());
