@@ -297,6 +297,7 @@ private:
     void post_to_begin(io_source& source) noexcept;
     void begin(io_source& source) noexcept;
     void run_turn(io_source& source) noexcept;
+    [[gnu::noinline]] void go_on(io_source& source, stream_call& call) noexcept;
     void finish_call(io_source& source, stream_call& call) noexcept;
     void finish_failed_call(io_source& source, stream_call& call) noexcept;
     void end_call(io_source& source, const stream_call& call) noexcept;

@@ -220,18 +220,23 @@ void file_stream_strategy::operation_done(platform::operation& op) {
         strategy.end_call(source, strategy.gate_, true, false);
         return source.finish(size);
     }
+    strategy.go_on(source, call);
+}
+
+void file_stream_strategy::go_on(io_source& source, stream_call& call) noexcept {
+    platform::operation& op = source.operation;
     const auto port = source.reason == completion::cancel_reason::none
-                          ? system_port::attempting(strategy.loop_)
-                          : system_port::deferred(strategy.loop_);
-    if (strategy.step(call, op, port))
-        return strategy.finish_call(source, call);
+                          ? system_port::attempting(loop_)
+                          : system_port::deferred(loop_);
+    if (step(call, op, port))
+        return finish_call(source, call);
     if (source.reason != completion::cancel_reason::none && call.what != verb::close) {
         op.result = -ECANCELED; // the next part is not even started
-        if (!strategy.step(call, op, port))
+        if (!step(call, op, port))
             call.status = -ECANCELED;
-        return strategy.finish_call(source, call);
+        return finish_call(source, call);
     }
-    strategy.loop_.submit(source);
+    loop_.submit(source);
 }
 
 void file_stream_strategy::finish_call(io_source& source, stream_call& call) noexcept {

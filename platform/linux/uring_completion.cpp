@@ -39,13 +39,15 @@ inline operation& uring_backend::take_operation(std::uint64_t tag) noexcept {
 }
 
 inline void uring_backend::take(std::uint64_t tag, int result, operation_list& finished) noexcept {
-    switch (kind_of(tag)) {
-    case entry_kind::transfer: {
+    if (kind_of(tag) == entry_kind::transfer) [[likely]] {
         operation& op = take_operation(tag);
         if (finish_whole(op, result)) [[likely]]
             return finish(op, finished);
         return end_attempt(op, result, finished);
     }
+    switch (kind_of(tag)) {
+    case entry_kind::transfer:
+        break; // see above
     case entry_kind::refused: {
         operation& op = take_operation(tag);
         return end_attempt(op, op.result, finished);
