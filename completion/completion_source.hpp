@@ -118,7 +118,8 @@ public:
     }
 
     /// Ready for the next operation: a new version, this source's own settings. Older tickets are
-    /// stale from here on. Throws invalid_operation while somebody waits.
+    /// stale from here on. Throws invalid_operation while somebody waits. Not while another thread
+    /// uses a ticket of this source.
     void reset() {
         if (core_->has_waiter()) [[unlikely]]
             throw invalid_operation("completion source reset while somebody waits for it");

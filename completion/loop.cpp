@@ -42,6 +42,7 @@ bool over(time_point until, std::size_t ran) noexcept {
 } // namespace
 
 inline std::size_t loop::turn(time_point until, const bool* done) {
+    clock_is_fresh_ = false; // what timers and the turn before left over submits too
     std::size_t ran = run_batch(); // left over when a handler threw
     ran += run_finished();
     take_posted();

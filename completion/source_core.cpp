@@ -36,11 +36,13 @@ bool source_core::register_waiter(std::uint32_t version, waiter_function waiter,
     waiter_ = waiter;
     address_ = address;
     held = holding::registered;
-    while ((seen & done) == 0)
+    while ((seen & done) == 0 && static_cast<std::uint32_t>(seen >> 32) == version)
         if (state_.compare_exchange_weak(seen, seen | waiting, std::memory_order_acq_rel,
                                          std::memory_order_acquire))
             return true;
     held = holding::ticket;
+    if (static_cast<std::uint32_t>(seen >> 32) != version) [[unlikely]]
+        stale_use(); // its owner has reset it meanwhile
     return false;
 }
 
