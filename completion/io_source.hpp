@@ -73,6 +73,18 @@ public:
         complete_on_loop();
     }
 
+    /// The loop ends: so does this if it is admitted. is_to_end(): it begins nothing any more;
+    /// end_now(): it is asked to end. The loop's thread.
+    void is_to_end() noexcept {
+        if (admitted && reason == cancel_reason::none)
+            reason = cancel_reason::requested;
+    }
+    void end_now() noexcept {
+        is_to_end();
+        if (admitted && on_cancel != nullptr)
+            on_cancel(*this, reason);
+    }
+
     struct owned_operation : platform::operation {
         io_source* source = nullptr;
     };
@@ -92,7 +104,8 @@ private:
 
 public:
     alignas(64) void* owner = nullptr;                               ///< the strategy
-    void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr; ///< the loop's thread
+    /// Asks it to end; may be called more than once. The loop's thread.
+    void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr;
     place in_line{*this};                                            ///< of its stream
     io_source* link = nullptr;                                       ///< in the pool
 

@@ -133,15 +133,23 @@ void loop::give_back(io_source& source) noexcept {
 
 // --- the end ---
 
-// Without the lock while one ends, as that may give sources back: all stay in the list meanwhile.
+// All are marked before the first one ends, or a call that waits behind it would get its turn and
+// begin. Without the lock while one ends, as that may give sources back: all stay in the list
+// meanwhile.
+//
+// RACE: this thread runs the loop, others rent and give back.
+//  - `admitted`, and what else is looked at of an admitted source, is this thread's alone.
+//  - one that another thread has just rented or gives back is not admitted, and not touched; the
+//    list changes with the lock held, and one that joins it meanwhile has nothing in flight.
+//  - `most_idle_` changes with the lock held; this thread, which writes it, reads it without.
 void loop::cancel_admitted() noexcept {
     std::unique_lock lock(other_threads_);
     most_idle_ = std::numeric_limits<std::size_t>::max();
+    for (auto* at = sources_.front(); at != nullptr; at = sources_.after(*at))
+        at->source.is_to_end();
     for (auto* at = sources_.front(); at != nullptr; at = sources_.after(*at)) {
-        io_source& source = at->source;
         lock.unlock();
-        if (source.admitted)
-            source.cancel(source.version(), cancel_reason::requested);
+        at->source.end_now();
         lock.lock();
     }
     most_idle_ = most_idle_sources;

@@ -6,6 +6,7 @@
 #include "support/temp_folder.hpp"
 #include "support/transfer_faults.hpp"
 
+#include <sluice/platform/adaptive_inlining.hpp>
 #include <sluice/runtime/spawn.hpp>
 #include <sluice/runtime/task.hpp>
 
@@ -153,6 +154,27 @@ BOOST_DATA_TEST_CASE_F(fixture, runtime_gone_before_the_last_close, data::make(a
     BOOST_TEST(open_descriptors() == before);
     BOOST_TEST(!std::filesystem::exists(folder / "removed"));
     BOOST_TEST(content().substr(0, 4) == "held");
+    BOOST_TEST(lost.empty());
+}
+
+// The end cancels everything before anything gets its turn: no call goes on where one before it did
+// not. The first is larger than what is ever written inline; the last would be.
+BOOST_DATA_TEST_CASE_F(fixture, runtime_gone_gives_no_turns, data::make(asynchronous_ways()), way) {
+    const std::string large = pattern_of(platform::adaptive_inlining::largest_inline + 4096);
+    std::optional<stream_driver> drive(std::in_place, way, options(way));
+    auto s = drive->open(path, file_mode::create, file_access::read_write);
+    drive->start([&] {
+        (void)s.write_async(large);
+        for (int i = 0; i < 3; ++i) {
+            (void)s.set_length_async(1);
+            (void)s.write_async("after");
+        }
+    });
+    drive.reset();
+    s = file_stream();
+    const std::string now = content();
+    BOOST_TEST(now.size() <= large.size());
+    BOOST_TEST((now == large.substr(0, now.size())));
     BOOST_TEST(lost.empty());
 }
 
