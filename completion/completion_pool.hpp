@@ -6,6 +6,7 @@
 #pragma once
 
 #include <sluice/completion/completion_source.hpp>
+#include <sluice/platform/fork_mutex.hpp>
 
 #include <cstdint>
 #include <mutex>
@@ -173,7 +174,7 @@ private:
     resume_mode mode_;
     std::size_t bound_;
     list own_; // of the thread that runs the executor
-    mutable std::mutex mutex_;
+    mutable platform::fork_mutex mutex_;
     list shared_;            // of all others
     std::uint64_t made_ = 0; // cores, so far
     std::uint64_t gone_ = 0; // of these, that do not come back

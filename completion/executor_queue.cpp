@@ -1,5 +1,7 @@
 #include <sluice/completion/executor_queue.hpp>
 
+#include <sluice/platform/fork_mutex.hpp>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
@@ -24,16 +26,17 @@ public:
     void disarm(timer_node&) noexcept override {}
     // Spawned tasks keep the context running, as they do a loop.
     void work_started() noexcept override {
-        const std::lock_guard lock(work_mutex_);
+        boost::asio::any_io_executor begun =
+            boost::asio::prefer(executor_, boost::asio::execution::outstanding_work_t::tracked);
+        const std::lock_guard lock(platform::process_mutex);
         if (work_++ == 0)
-            tracked_ =
-                boost::asio::prefer(executor_, boost::asio::execution::outstanding_work_t::tracked);
+            tracked_.swap(begun);
     }
     void work_finished() noexcept override {
         boost::asio::any_io_executor ended;
-        const std::lock_guard lock(work_mutex_);
+        const std::lock_guard lock(platform::process_mutex);
         if (--work_ == 0)
-            ended = std::exchange(tracked_, nullptr);
+            tracked_.swap(ended);
     }
     void retain() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept override {
@@ -75,7 +78,7 @@ private:
     }
 
     boost::asio::any_io_executor executor_;
-    std::mutex work_mutex_;
+    // Guarded by process_mutex, as this is rare and spawned tasks alone ask for it.
     std::size_t work_ = 0;
     boost::asio::any_io_executor tracked_; // while there is work
     std::atomic<int> references_{1};

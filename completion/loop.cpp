@@ -7,10 +7,8 @@ namespace sluice::completion {
 
 loop::loop(const loop_options& options)
     : resume_queue(runners::one), options_(options),
-      backend_(platform::make_backend(options.backend)),
-      fork_generation_(current_fork_generation()) {
+      backend_(platform::make_backend(options.backend)) {
     set_budget(options.budget);
-    count_forks();
 }
 
 // One thread runs the loop; the next may only after this one left.

@@ -11,11 +11,11 @@
 #include <sluice/completion/statistics.hpp>
 #include <sluice/completion/timer_heap.hpp>
 #include <sluice/platform/backend.hpp>
+#include <sluice/platform/fork_mutex.hpp>
 #include <sluice/platform/tick_clock.hpp>
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 namespace boost::asio {
@@ -147,11 +147,10 @@ public:
     // --- fork ---
     /// Whether this process is a child that forked after the loop was made and did not say
     /// notify_fork.
-    bool forked() const noexcept { return fork_generation_ != current_fork_generation(); }
-    void after_fork_in_child() noexcept;
-    static unsigned current_fork_generation() noexcept {
-        return fork_count_.load(std::memory_order_relaxed);
+    bool forked() const noexcept {
+        return fork_generation_ != platform::fork_generation.load(std::memory_order_relaxed);
     }
+    void after_fork_in_child() noexcept;
 
 private:
     ~loop();
@@ -199,18 +198,15 @@ private:
     std::atomic<bool> orphaned_{false};
     std::atomic<boost::asio::execution_context*> context_{nullptr};
     std::atomic<int> references_{1};
-    unsigned fork_generation_;
+    unsigned fork_generation_ = platform::fork_generation.load(std::memory_order_relaxed);
 
-    mutable std::mutex other_threads_; // guards what follows
+    mutable platform::fork_mutex other_threads_; // guards what follows
     io_source* idle_for_others_ = nullptr;
     std::size_t idle_for_others_count_ = 0;
     platform::intrusive_list<io_source::place> sources_; // all, idle or out
     std::size_t rented_elsewhere_ = 0;
     void (*on_lost_)(void*, const loss&) = nullptr;
     void* on_lost_context_ = nullptr;
-
-    static std::atomic<unsigned> fork_count_;
-    static void count_forks() noexcept;
 };
 
 class loop::run_scope {

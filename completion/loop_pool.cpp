@@ -8,13 +8,12 @@ namespace sluice::completion {
 
 namespace {
 
-std::mutex store_mutex;
-// Linked by `link`; never returned to the system, see core_state.hpp.
+// Linked by `link`; never returned to the system, see core_state.hpp. Guarded by process_mutex.
 constinit io_source* store = nullptr;
 
 io_source* take_from_store() {
     {
-        const std::lock_guard lock(store_mutex);
+        const std::lock_guard lock(platform::process_mutex);
         io_source** at = &store;
         for (int tries = 16; *at != nullptr && tries > 0; --tries) {
             io_source* const source = *at;
@@ -29,7 +28,7 @@ io_source* take_from_store() {
 }
 
 void put_into_store(io_source& source) noexcept {
-    const std::lock_guard lock(store_mutex);
+    const std::lock_guard lock(platform::process_mutex);
     source.link = store;
     store = &source;
 }

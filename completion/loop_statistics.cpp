@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <utility>
-
-#include <pthread.h>
 
 namespace sluice::completion {
 
@@ -54,20 +53,10 @@ void loop::on_lost(void (*handler)(void*, const loss&), void* context) noexcept 
 
 // --- fork ---
 
-std::atomic<unsigned> loop::fork_count_{0};
-
-void loop::count_forks() noexcept {
-    // Registered once; a child starts with the next generation, so that every loop of the parent is
-    // recognised there.
-    static const int registered = ::pthread_atfork(
-        nullptr, nullptr, [] { fork_count_.fetch_add(1, std::memory_order_relaxed); });
-    (void)registered;
-}
-
 void loop::after_fork_in_child() noexcept {
     backend_->forget_after_fork();
     running_.store(false, std::memory_order_relaxed);
-    fork_generation_ = current_fork_generation();
+    fork_generation_ = platform::fork_generation.load(std::memory_order_relaxed);
     // What had come back before the fork is known here too. The rest is the parent's: its copies
     // end here in the next turn, and with them those that wait behind them.
     platform::operation_list known;
@@ -77,6 +66,7 @@ void loop::after_fork_in_child() noexcept {
         io_source::of(op).submitted = false;
         finished_.push_back(op);
     }
+    const std::lock_guard lock(other_threads_);
     for (const auto* at = sources_.front(); at != nullptr; at = sources_.after(*at)) {
         if (!std::exchange(at->source.submitted, false))
             continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sluice/completion/source_core.hpp>
+#include <sluice/platform/fork_mutex.hpp>
 
 #include <memory>
 #include <mutex>
@@ -126,7 +127,7 @@ public:
     /// For use at `home`.
     static typed_core<T>* take(const source_core::verbs& kind, const resume_queue* home) {
         {
-            const std::lock_guard lock(mutex_);
+            const std::lock_guard lock(platform::process_mutex);
             ready_node** at = &free_;
             for (int tries = 16; *at != nullptr && tries > 0; --tries) {
                 auto* const core = static_cast<typed_core<T>*>(static_cast<source_core*>(*at));
@@ -140,14 +141,13 @@ public:
         return new typed_core<T>(kind);
     }
     static void put(typed_core<T>& core) noexcept {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(platform::process_mutex);
         core.next = free_;
         free_ = &core;
     }
 
 private:
-    static inline constinit std::mutex mutex_;
-    static inline constinit ready_node* free_ = nullptr;
+    static inline constinit ready_node* free_ = nullptr; // guarded by process_mutex
 };
 
 } // namespace sluice::completion

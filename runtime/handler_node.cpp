@@ -1,5 +1,7 @@
 #include <sluice/runtime/handler_node.hpp>
 
+#include <sluice/platform/fork_mutex.hpp>
+
 #include <mutex>
 
 namespace sluice {
@@ -15,8 +17,8 @@ struct free_block {
     free_block* next;
 };
 
+// Guarded by process_mutex.
 struct shelf {
-    std::mutex mutex;
     free_block* first = nullptr;
     std::size_t count = 0;
 };
@@ -37,7 +39,7 @@ void* take_handler_memory(std::size_t size) {
         return ::operator new(size);
     shelf& from = shelves[index];
     {
-        const std::lock_guard lock(from.mutex);
+        const std::lock_guard lock(platform::process_mutex);
         if (free_block* block = from.first; block != nullptr) {
             from.first = block->next;
             --from.count;
@@ -51,7 +53,7 @@ void give_back_handler_memory(void* memory, std::size_t size) noexcept {
     const int index = shelf_for(size);
     if (index >= 0) {
         shelf& to = shelves[index];
-        const std::lock_guard lock(to.mutex);
+        const std::lock_guard lock(platform::process_mutex);
         if (to.count < most_kept) {
             to.first = new (memory) free_block{to.first};
             ++to.count;

@@ -58,11 +58,12 @@ completion::loop& loop_of(const boost::asio::execution_context& context) {
 } // namespace
 
 io_runtime::io_runtime(const runtime_options& options)
-    : loop_(new completion::loop(loop_options_of(options))), on_lost_(options.on_lost) {
+    : loop_(new completion::loop(loop_options_of(options))), roots_(new root_registry(*this)),
+      on_lost_(options.on_lost) {
     loop_->context(this);
     boost::asio::add_service(*this, new completion::queue_service(*this, &native_queue));
     boost::asio::add_service(*this, new loop_service(*this, loop_));
-    boost::asio::add_service(*this, new root_registry(*this));
+    boost::asio::add_service(*this, roots_);
     if (on_lost_)
         loop_->on_lost(
             [](void* handler, const completion::loss& what) {
@@ -80,7 +81,7 @@ io_runtime::~io_runtime() {
     loop_->context(nullptr);
     // No buffer is in use after the first step; then the coroutines that own the buffers may go.
     loop_->end_operations();
-    boost::asio::use_service<root_registry>(*this).destroy_all();
+    roots_->destroy_all();
     shutdown();
     loop_->drop_posted();
     destroy();

@@ -23,6 +23,8 @@
 
 namespace sluice {
 
+struct root_registry;
+
 class io_runtime : public boost::asio::execution_context {
 public:
     class executor_type;
@@ -53,9 +55,11 @@ public:
 
     executor_type get_executor() noexcept;
     completion::loop& loop() const noexcept { return *loop_; }
+    root_registry& roots() const noexcept { return *roots_; }
 
 private:
     completion::loop* loop_;
+    root_registry* roots_;
     std::function<void(const lost_report&)> on_lost_;
 };
 
@@ -159,8 +163,14 @@ inline io_runtime::executor_type io_runtime::get_executor() noexcept {
 /// Which backend a context uses, and why not the ring. Any thread; the first question of a process
 /// may try a small ring.
 backend_info backend(const boost::asio::execution_context& context);
+inline backend_info backend(const io_runtime& runtime) {
+    return runtime.loop().backend().capabilities();
+}
 /// Any thread; what runs meanwhile may be counted in part.
 runtime_statistics statistics(const boost::asio::execution_context& context);
+inline runtime_statistics statistics(const io_runtime& runtime) {
+    return runtime.loop().statistics();
+}
 /// What this build and this machine have.
 std::vector<backend_availability> available_backends();
 

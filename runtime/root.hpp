@@ -16,6 +16,8 @@ namespace sluice::runtime_detail {
 /// The registry of the executor's context; null when that is not a native one.
 template <class Executor>
 root_registry* registry_of(const Executor& executor) {
+    if constexpr (completion::native_executor<Executor>)
+        return &executor.context().roots();
     auto& context = boost::asio::query(executor, boost::asio::execution::context);
     return boost::asio::has_service<root_registry>(context)
                ? &boost::asio::use_service<root_registry>(context)

@@ -1,5 +1,7 @@
 #include <sluice/runtime/root_registry.hpp>
 
+#include <mutex>
+
 namespace sluice {
 
 void root_registry::add(root_node& root) noexcept {

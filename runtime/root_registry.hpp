@@ -3,11 +3,11 @@
 #pragma once
 
 #include <sluice/completion/executor_queue.hpp>
+#include <sluice/platform/fork_mutex.hpp>
 
 #include <boost/asio/execution_context.hpp>
 
 #include <coroutine>
-#include <mutex>
 
 namespace sluice {
 
@@ -30,7 +30,7 @@ struct root_registry : boost::asio::execution_context::service {
 private:
     void shutdown() override { destroy_all(); }
 
-    std::mutex mutex_;
+    platform::fork_mutex mutex_;
     root_node* first_ = nullptr;
 };
 

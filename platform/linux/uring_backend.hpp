@@ -7,6 +7,7 @@
 #pragma once
 
 #include <sluice/platform/backend.hpp>
+#include <sluice/platform/fork_mutex.hpp>
 #include <sluice/platform/linux/uring_setup.hpp>
 #include <sluice/platform/linux/uring_tag.hpp>
 #include <sluice/platform/linux/uring_wake_event.hpp>
@@ -122,7 +123,7 @@ private:
     std::atomic<int> handle_{-1}; // the eventfd of wait_handle()
     std::unique_ptr<backend> threads_;
 
-    mutable std::mutex info_guard_;
+    mutable fork_mutex info_guard_;
     bool info_known_ = false;
     backend_info info_;
 };

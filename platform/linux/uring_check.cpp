@@ -1,6 +1,7 @@
 #include <sluice/platform/linux/uring_check.hpp>
 
 #include <sluice/platform/fault_seam.hpp>
+#include <sluice/platform/fork_mutex.hpp>
 #include <sluice/platform/linux/uring_limits.hpp>
 
 #include <algorithm>
@@ -126,19 +127,21 @@ bool may_pass(long result) noexcept {
     return result == -ENOMEM || result == -EMFILE || result == -ENFILE || result == -EAGAIN;
 }
 
-std::mutex known_guard;
+// Guarded by process_mutex.
 std::optional<check_outcome> known;
 pid_t known_in = 0; // the process that found out
 
 } // namespace
 
 check_outcome check() noexcept {
-    const std::lock_guard lock(known_guard);
     const pid_t self = ::getpid();
-    if (known && known_in == self)
-        return *known;
-    known.reset();
-    const check_outcome outcome = try_ring();
+    {
+        const std::lock_guard lock(process_mutex);
+        if (known && known_in == self)
+            return *known;
+    }
+    const check_outcome outcome = try_ring(); // by each thread that asks before one knows
+    const std::lock_guard lock(process_mutex);
     if (!may_pass(outcome.result)) {
         known = outcome;
         known_in = self;
@@ -147,7 +150,7 @@ check_outcome check() noexcept {
 }
 
 void forget_check() noexcept {
-    const std::lock_guard lock(known_guard);
+    const std::lock_guard lock(process_mutex);
     known.reset();
 }
 

@@ -1,6 +1,7 @@
 // A runtime in the child of a fork: refused until it is told, and the parent's goes on unharmed.
 #include "support/child_process.hpp"
 
+#include <sluice/completion/completion_pool.hpp>
 #include <sluice/completion/completion_source.hpp>
 #include <sluice/runtime/io_runtime.hpp>
 #include <sluice/runtime/sleep.hpp>
@@ -10,8 +11,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
+#include <thread>
 
 namespace sluice::test {
 
@@ -112,6 +116,57 @@ BOOST_AUTO_TEST_CASE(completion_source_works_in_the_child) {
         return 0;
     });
     BOOST_TEST(!source.task().is_completed());
+}
+
+// Whatever another thread is in the middle of at the fork: the child does the same with what it
+// inherited, and does not wait for a thread that it does not have.
+BOOST_AUTO_TEST_CASE(forked_in_the_middle_of_what_others_do) {
+    auto inherited = std::make_unique<io_runtime>();
+    std::optional<completion_pool<int>> pool(std::in_place, inherited->get_executor());
+    const auto use_everything = [&](io_runtime& on) {
+        (void)statistics(*inherited);
+        (void)backend(*inherited);
+        completion_source<std::string> source(inherited->get_executor());
+        source.set_result("result");
+        const bool right = source.task().get() == "result";
+        const auto rented = pool->rent();
+        (void)sleep_for(on.get_executor(), 0s); // a source of the loop
+        spawn(on.get_executor(), [](io_runtime& r) -> task<> {
+            co_await sleep_for(r.get_executor(), 0s);
+        }(on));
+        asio::post(on.get_executor(), [] {});
+        return right;
+    };
+    std::atomic<bool> ends{false};
+    std::atomic<unsigned> rounds{0};
+    std::thread other([&] {
+        while (!ends) {
+            const io_runtime short_lived;
+            (void)use_everything(*inherited);
+            for (int i = 0; i < 2000; ++i) { // most of the time within a lock
+                const completion_source<int> source(inherited->get_executor());
+                (void)pool->statistics();
+            }
+            ++rounds;
+            while (statistics(*inherited).pool_rented > 1000 && !ends)
+                std::this_thread::yield(); // they are run below
+        }
+    });
+    while (rounds == 0)
+        std::this_thread::yield();
+    for (int i = 0; i < 60; ++i) {
+        SLUICE_CHECK_CHILD([&] {
+            io_runtime own;
+            SLUICE_EXPECT(use_everything(own));
+            own.poll();
+            pool.reset();
+            inherited.reset();
+            return 0;
+        });
+        inherited->poll();
+    }
+    ends = true;
+    other.join();
 }
 
 BOOST_AUTO_TEST_SUITE_END()
