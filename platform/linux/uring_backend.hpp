@@ -50,6 +50,7 @@ private:
     void arm_wake() noexcept;
     void take_back_pending() noexcept;
     bool enter_here(unsigned fewest, const __kernel_timespec* limit) noexcept;
+    bool wait_ended(long answer, unsigned flags) noexcept;
     bool enter(unsigned fewest, const __kernel_timespec* limit) noexcept;
     bool wants_turn() const noexcept;
 

@@ -4,7 +4,7 @@
 // What the kernel has not seen moves to the threads at once, and so do the polls: no buffer belongs
 // to them. A transfer in the kernel still owns its buffer. An unbound ring goes on showing
 // completions in its mapped queue (draining_) until the devices have answered. A bound ring does
-// not: it is closed, and once the pipe that it held hangs up the kernel has let go of everything;
+// not, and one whose descriptor is gone cannot be waited for: it is closed, and once the pipe that it held hangs up the kernel has let go of everything;
 // then the transfers are made again, and those whose effect is unknown (at the file's own position)
 // end as cancelled.
 #include <sluice/platform/linux/uring_backend.hpp>
@@ -44,9 +44,9 @@ void uring_backend::fall_back(const ring_outcome& failed) noexcept {
         info_ = {backend_kind::threads, static_cast<int>(-failed.result), explain(failed), 0};
         info_known_ = true;
     }
-    // Not a ring any more: somebody closed the descriptor, and its number may be a file's by now.
-    if (failed.result == -EBADF || failed.result == -EOPNOTSUPP)
-        ring_.forget_descriptor();
+    // No ring behind the descriptor, or a filter that answers so.
+    if (ring_.is_open() && (failed.result == -EBADF || failed.result == -EOPNOTSUPP))
+        ring_.look_at_descriptor();
     abandon_ring();
     for (operation_list* list : {&waiting_, &waiting_watched_})
         while (!list->empty())
@@ -89,7 +89,7 @@ void uring_backend::look_after_abandoned() noexcept {
         reap_ring(finished_);
         const bool only_watched = disk_in_kernel_ == 0 && ring_.has_end_descriptor();
         in_kernel_.append(to_cancel_);
-        if (in_kernel_.empty() || ring_.is_bound() || only_watched)
+        if (in_kernel_.empty() || ring_.is_bound() || !ring_.has_descriptor() || only_watched)
             strand();
     }
     if (!stranded_.empty() && (stranded_end_ < 0 || has_hung_up(stranded_end_)))

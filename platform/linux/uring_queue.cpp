@@ -118,16 +118,30 @@ uring_backend::enter_here(unsigned fewest, const __kernel_timespec* limit) noexc
     const unsigned before = ring_.pending();
     const unsigned flags = fewest > 0 || ring_.is_bound() ? IORING_ENTER_GETEVENTS : 0;
     const long answer = ring_.enter(fewest, flags, limit);
-    if (answer >= 0 || answer == -ETIME || answer == -EINTR) [[likely]] {
+    if (answer >= 0) [[likely]] {
         refusals_ = 0;
         return ring_.pending() < before;
     }
+    if (answer == -ETIME || answer == -EINTR)
+        return wait_ended(answer, flags);
     const bool short_of_memory = answer == -EAGAIN || answer == -EBUSY || answer == -ENOMEM;
     if (!short_of_memory || ++refusals_ > most_enter_retries)
         fall_back({answer, "io_uring_enter"});
     else if (fewest > 0)
         sleep_without_ring(clock::now() + refused_pause);
     return false;
+}
+
+// By its limit or a signal, which is how a wait ends, so often as it may be. A call that does not
+// wait has no such end: the system does not let us in.
+bool uring_backend::wait_ended(long answer, unsigned flags) noexcept {
+    if (++refusals_ <= most_enter_retries)
+        return false;
+    refusals_ = 0;
+    const unsigned before = ring_.pending();
+    if (ring_.enter(0, flags, nullptr) == answer)
+        fall_back({answer, "io_uring_enter"});
+    return !failed_ && ring_.pending() < before;
 }
 
 bool uring_backend::enter(unsigned fewest, const __kernel_timespec* limit) noexcept {

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 namespace sluice::platform::uring {
 
@@ -51,6 +52,26 @@ void queues::find_parts(const io_uring_params& made) noexcept {
     completions = reinterpret_cast<io_uring_cqe*>(word_at(made.cq_off.cqes));
     for (unsigned i = 0; i < made.sq_entries; ++i)
         word_at(made.sq_off.array)[i] = i; // entries are used in order
+}
+
+// The same memory: what is written here can be read there. Nothing is mapped of a file that has a
+// type, as reading it there could end the process; rings have none.
+bool queues::are_of(int descriptor) const noexcept {
+    struct ::stat about {};
+    if (::fstat(descriptor, &about) != 0 || (about.st_mode & S_IFMT) != 0)
+        return false;
+    void* const found = map_shared(descriptor, rings_size_, IORING_OFF_SQ_RING);
+    if (found == MAP_FAILED)
+        return false;
+    const auto distance = reinterpret_cast<char*>(submit_tail) - static_cast<char*>(rings_);
+    const auto* const theirs = reinterpret_cast<unsigned*>(static_cast<char*>(found) + distance);
+    const unsigned tail = __atomic_load_n(submit_tail, __ATOMIC_RELAXED);
+    const bool equal = __atomic_load_n(theirs, __ATOMIC_SEQ_CST) == tail;
+    __atomic_store_n(submit_tail, tail + 1, __ATOMIC_SEQ_CST);
+    const bool same = equal && __atomic_load_n(theirs, __ATOMIC_SEQ_CST) == tail + 1;
+    __atomic_store_n(submit_tail, tail, __ATOMIC_SEQ_CST);
+    ::munmap(found, rings_size_);
+    return same;
 }
 
 void queues::unmap() noexcept {

@@ -25,6 +25,8 @@ struct queues {
     /// Maps those of a new ring. 0 or -errno; nothing stays mapped then.
     long map(int descriptor, const io_uring_params& made) noexcept;
     void unmap() noexcept;
+    /// Whether they are those of the ring that this descriptor names now. While nothing enters it.
+    bool are_of(int descriptor) const noexcept;
 
 private:
     void find_parts(const io_uring_params& made) noexcept;

@@ -29,8 +29,10 @@ public:
     /// Unmaps and closes. What the kernel still has of it ends some time later.
     void close() noexcept;
 
-    /// For a descriptor that somebody else has closed: its number may be another file's by now.
-    void forget_descriptor() noexcept { closes_ = false; }
+    /// Somebody else may have closed the descriptor, and its number may be another file's by now:
+    /// then it is not ours to close any more. Precondition: is_open().
+    void look_at_descriptor() noexcept { closes_ = queues_.are_of(descriptor_); }
+    bool has_descriptor() const noexcept { return is_open() && closes_; }
 
     bool is_open() const noexcept { return descriptor_ >= 0; }
     int descriptor() const noexcept { return descriptor_; }
