@@ -90,8 +90,18 @@ struct callback {
         core.check_awaitable(version);
         store(core, std::move(handler));
         holding held = holding::ticket;
-        if (!core.register_waiter(version, &run, nullptr, core.home(), held))
-            core.post_done();
+        if (core.register_waiter(version, &run, nullptr, core.home(), held) ||
+            core.post_done(version))
+            return;
+        drop(core);
+        core.check_awaitable(version);
+    }
+
+    static void drop(source_core& core) noexcept {
+        if constexpr (fits)
+            std::destroy_at(std::launder(static_cast<Handler*>(core.handler_storage())));
+        else
+            delete *static_cast<Handler**>(core.handler_storage());
     }
 
     static void call_now(value_task<T>& task, Handler& handler) {

@@ -55,7 +55,9 @@ class source_handle {
 public:
     using value_type = T;
 
-    /// A ticket on the present version; one of them may be used.
+    /// A ticket on the present version. Of several the first that is awaited, read or dropped is
+    /// the one that counts: the others are refused. They are used by one thread at a time; a drop
+    /// may come from any.
     value_task<T> task() noexcept {
         completion::typed_core<T>& core = *core_;
         return value_task<T>(core, core.issue());

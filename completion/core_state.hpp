@@ -42,6 +42,15 @@ public:
     // After its addition a completer touches the core only when it delivers, and then the consumer
     // cannot have it yet.
     //
+    // RACE: two tickets of one version, which only the owner of a public source can make.
+    //  - both find the result there, read or dropped, on any threads: the first that adds `taking`
+    //    has it. It says the version too, as the first may have recycled the core meanwhile.
+    //  - one is registered, by `waiting`: that one has it, and the other finds `waiting`. A callback
+    //    for a result that is there already adds `waiting` as the others add `taking`.
+    //  - dropped before the result is there: `detached`, for all of them; the completer adds
+    //    `taking` before it discards.
+    // An unowned core has one ticket, and none of this.
+    //
     // RACE: the local waiter. A coroutine that awaits on the thread that alone runs the home queue
     // registers in `local_` and not in the word: no atomic operation. Only that thread writes
     // `local_` while the operation is on.
@@ -66,6 +75,8 @@ public:
     static constexpr std::uint64_t consumed = 16; ///< the result was taken
     /// The completion_source is gone, the consumer recycles.
     static constexpr std::uint64_t owner_gone = 32;
+    /// A ticket of several takes the result, or gives it up; then no other one does.
+    static constexpr std::uint64_t taking = 64;
     static constexpr std::uint64_t version_step = std::uint64_t{1} << 32;
 
     using waiter_function = void (*)(source_core& self, bool invoke);
@@ -96,6 +107,10 @@ public:
         unmark(unowned);
         if (!owned)
             mark(unowned);
+    }
+    /// Whether this version has one ticket at most. To be asked before the version is looked at.
+    bool has_one_ticket() const noexcept {
+        return (marks_.load(std::memory_order_acquire) & unowned) != 0;
     }
     void* handler_storage() noexcept { return handler_; }
 
@@ -131,7 +146,7 @@ protected:
     static constexpr std::uint8_t mode_chosen = 4;
     static constexpr std::uint8_t unowned = 8; ///< no completion_source holds it
     // The side that registers and the side that fails may mark at once.
-    void mark(std::uint8_t what) noexcept { marks_.fetch_or(what, std::memory_order_relaxed); }
+    void mark(std::uint8_t what) noexcept { marks_.fetch_or(what, std::memory_order_release); }
     void unmark(std::uint8_t what) noexcept {
         marks_.fetch_and(static_cast<std::uint8_t>(~what), std::memory_order_relaxed);
     }

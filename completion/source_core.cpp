@@ -100,6 +100,7 @@ void source_core::resume_coroutine(source_core& self, bool invoke) {
 //    which takes the result before anything can abandon the ticket). The queue's thread is the one
 //    that destroys coroutines, so `dropped_` needs no atomic: the posted run sees it and recycles.
 void source_core::abandon(std::uint32_t version, bool registered) noexcept {
+    const bool one_ticket = has_one_ticket();
     std::uint64_t seen = state_.load(std::memory_order_acquire);
     if (static_cast<std::uint32_t>(seen >> 32) != version)
         return;
@@ -130,8 +131,10 @@ void source_core::abandon(std::uint32_t version, bool registered) noexcept {
     }
     if ((seen & waiting) != 0)
         drop_posted();
-    else
+    else if (one_ticket)
         discard_unclaimed();
+    else
+        discard_alone(version);
 }
 
 void source_core::drop_posted() noexcept {
@@ -158,13 +161,29 @@ void source_core::give_up_delivery() noexcept {
     state_.fetch_and(~waiting, std::memory_order_acq_rel);
 }
 
-void source_core::post_done() {
+bool source_core::post_done(std::uint32_t version) {
     // An owner that goes away now leaves the core to us.
-    state_.fetch_or(waiting, std::memory_order_relaxed);
+    if (has_one_ticket())
+        state_.fetch_or(waiting, std::memory_order_relaxed);
+    else if (!take_alone(version, waiting)) [[unlikely]]
+        return false;
     if (target_ != nullptr)
         target_->post(*this);
     else
         waiter_(*this, true);
+    return true;
+}
+
+// Before any other ticket of this version.
+bool source_core::take_alone(std::uint32_t version, std::uint64_t how) noexcept {
+    std::uint64_t seen = state_.load(std::memory_order_relaxed);
+    do {
+        if (static_cast<std::uint32_t>(seen >> 32) != version ||
+            (seen & (taking | waiting | consumed)) != 0)
+            return false;
+    } while (!state_.compare_exchange_weak(seen, seen | how, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed));
+    return true;
 }
 
 bool source_core::try_claim_version(std::uint32_t version) noexcept {
@@ -190,6 +209,11 @@ void source_core::end_claims() noexcept {
             return;
         std::this_thread::yield();
     }
+}
+
+void source_core::discard_alone(std::uint32_t version) noexcept {
+    if (take_alone(version, taking))
+        discard_unclaimed();
 }
 
 void source_core::discard_unclaimed() noexcept {
@@ -260,7 +284,7 @@ void source_core::stale_use() {
 }
 void source_core::second_use() { throw invalid_operation("value task awaited a second time"); }
 void source_core::not_takeable(std::uint64_t seen) {
-    if ((seen & consumed) != 0)
+    if ((seen & (consumed | taking)) != 0)
         throw invalid_operation("value task consumed a second time");
     if ((seen & waiting) != 0)
         second_use();

@@ -14,9 +14,8 @@
 
 namespace sluice::completion {
 
-/// What a value task holds. `finished`: a ticket whose result was found there, instead of waiting
-/// for it; `registered`: one whose continuation is registered.
-enum class holding : std::uint8_t { nothing, value, ticket, finished, registered };
+/// What a value task holds. `registered`: a ticket whose continuation is registered.
+enum class holding : std::uint8_t { nothing, value, ticket, registered };
 
 class source_core : public core_state {
 public:
@@ -34,8 +33,8 @@ public:
 
     bool is_done(std::uint32_t version) const { return (checked(version) & done) != 0; }
 
-    /// False: already done. Throws invalid_operation on stale and second use. `held` is
-    /// `registered` before another thread can resume, and `ticket` when this returns false.
+    /// False: already done. Throws invalid_operation on stale and second use. `held`, a ticket, is
+    /// `registered` before another thread can resume, and a ticket again when this returns false.
     /// `queue`: where the continuation runs, unless the ticket was told otherwise; null for the
     /// home queue. No reference is taken.
     bool register_coroutine(std::uint32_t version, std::coroutine_handle<> awaiting,
@@ -49,18 +48,16 @@ public:
             held = holding::registered;
             return true;
         }
-        if (seen == (fresh | done)) { // see is_plainly_done
-            held = holding::finished;
+        if (seen == (fresh | done)) // see is_plainly_done
             return false;
-        }
         return register_waiter(version, &resume_coroutine, awaiting.address(), queue, held);
     }
-    /// Whether the result of this version is there and nobody waits for it. With `done` in the word
-    /// nobody waits locally.
+    /// Whether the result of this version is there, of a core whose completer claims nothing (an
+    /// unowned one), and nobody waits for it. False says nothing.
     bool is_plainly_done(std::uint32_t version) const noexcept {
         return state_.load(std::memory_order_acquire) == ((std::uint64_t{version} << 32) | done);
     }
-    /// The same for any continuation, in the word.
+    /// What register_coroutine does, for any continuation, in the word.
     [[gnu::noinline]] bool register_waiter(std::uint32_t version, waiter_function waiter,
                                            void* address, resume_queue* queue, holding& held);
 
@@ -68,9 +65,18 @@ public:
     /// on its way to a continuation, unless that is the one that asks.
     void check_takeable(std::uint32_t version, bool by_continuation) const {
         const std::uint64_t seen = checked(version);
-        const std::uint64_t mask = by_continuation ? done | consumed : done | consumed | waiting;
+        const std::uint64_t mask =
+            by_continuation ? done | consumed : done | consumed | waiting | taking;
         if ((seen & mask) != done) [[unlikely]]
             not_takeable(seen);
+    }
+    /// The same for a ticket that registered no continuation; then it has the result alone.
+    void begin_taking(std::uint32_t version) {
+        const bool one_ticket = has_one_ticket();
+        if (!(one_ticket && is_plainly_done(version))) [[unlikely]]
+            check_takeable(version, false);
+        if (!one_ticket && !take_alone(version, taking)) [[unlikely]]
+            second_use();
     }
     /// Of a continuation that was resumed: whether it was a local one. The result is there then,
     /// and no failure.
@@ -110,11 +116,12 @@ public:
 
     /// Throws unless a continuation may be registered for this version.
     void check_awaitable(std::uint32_t version) const {
-        if ((checked(version) & (waiting | consumed | detached)) != 0) [[unlikely]]
+        if ((checked(version) & (waiting | consumed | detached | taking)) != 0) [[unlikely]]
             second_use();
     }
-    /// Posts the continuation that register_waiter came too late for.
-    void post_done();
+    /// Posts the continuation that register_waiter came too late for. False: another ticket has
+    /// the result.
+    bool post_done(std::uint32_t version);
 
     // --- the completer's side ---
 
@@ -247,7 +254,7 @@ private:
         if ((before & waiting) != 0)
             deliver();
         else if ((before & detached) != 0) [[unlikely]]
-            discard_unclaimed();
+            discard_alone(static_cast<std::uint32_t>(before >> 32));
     }
     void deliver() {
         resume_queue* queue = target_;
@@ -293,7 +300,9 @@ private:
     void ask_home(std::uint32_t version, std::uint64_t what) noexcept;
     void answer(std::uint64_t asked, bool invoke);
     void start_timer(std::uint32_t version, time_point when);
+    bool take_alone(std::uint32_t version, std::uint64_t how) noexcept;
     void discard_unclaimed() noexcept;
+    void discard_alone(std::uint32_t version) noexcept;
     void restore_settings() noexcept;
     void set_target(resume_queue& queue) noexcept;
     void drop_target() noexcept;

@@ -128,8 +128,6 @@ public:
     T await_resume() {
         if (held_ == holding::registered)
             return take_resumed();
-        if (held_ == holding::finished && core_->is_plainly_done(version_)) [[likely]]
-            return take_finished();
         return take(false);
     }
 
@@ -168,7 +166,10 @@ private:
         if (held_ == holding::nothing) [[unlikely]]
             used_up();
         completion::source_core& core = *core_;
-        core.check_takeable(version_, by_continuation);
+        if (by_continuation)
+            core.check_takeable(version_, true);
+        else
+            core.begin_taking(version_);
         return take_finished();
     }
     // Of a ticket whose result is there, and not taken.
@@ -200,10 +201,19 @@ private:
                     return take_resumed();
                 }
             }
-            core.check_takeable(version_, by_continuation);
+            if (by_continuation)
+                core.check_takeable(version_, true);
+            else
+                core.begin_taking(version_);
             if (core.failed()) {
                 held_ = holding::nothing;
                 return core.consume_code();
+            }
+            if constexpr (std::is_void_v<T>) {
+                take_finished();
+                return {};
+            } else {
+                return take_finished();
             }
         }
         if constexpr (std::is_void_v<T>) {

@@ -11,6 +11,7 @@
 #include <sluice/runtime/sync_wait.hpp>
 #include <sluice/runtime/task.hpp>
 
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
@@ -76,6 +77,50 @@ BOOST_AUTO_TEST_CASE(completion_against_destruction_of_the_ticket) {
         partner.race([&] { source->set_result(counted(round)); }, [&] { ticket.reset(); });
         BOOST_REQUIRE(counted::alive() == 0);
     }
+}
+
+// Two tickets: one is dropped by another thread while this one is read, awaited, given a callback,
+// before the completion or after it, with the owner there or gone. Either has the result, whole and
+// once, or is refused.
+BOOST_AUTO_TEST_CASE(use_of_a_ticket_against_destruction_of_another) {
+    unsigned used = 0;
+    unsigned refused = 0;
+    for (const int round : race_rounds()) {
+        source.emplace(runtime.get_executor(),
+                       round % 2 == 0 ? resume_mode::inline_ : resume_mode::queued);
+        std::optional<value_task<counted>> dropped(source->task());
+        auto kept = source->task();
+        if (round % 3 != 0)
+            source->set_result(counted(round));
+        if (round % 3 == 2)
+            source.reset();
+        int seen = round;
+        const auto use = [&] {
+            switch (round % 3 == 0 ? 1 + round % 2 : round % 4) {
+            case 0: seen = kept.get().value; break;
+            case 1: seen = sync_wait(runtime, std::move(kept)).value; break;
+            case 2:
+                std::move(kept).on_completed([&](error_code, counted value) { seen = value.value; });
+                break;
+            default: seen = kept.get_result().value().value;
+            }
+        };
+        partner.race([&] { dropped.reset(); },
+                     [&] {
+                         if (round % 3 == 0)
+                             boost::asio::post(runtime.get_executor(),
+                                               [&] { (void)source->try_set_result(counted(round)); });
+                         try {
+                             use();
+                             ++used;
+                         } catch (const invalid_operation&) {
+                             ++refused;
+                         }
+                     });
+        runtime.poll();
+        BOOST_REQUIRE(seen == round);
+    }
+    BOOST_TEST_MESSAGE(used << " used, " << refused << " refused");
 }
 
 BOOST_AUTO_TEST_CASE(completion_against_destruction_of_the_waiting_coroutine) {
