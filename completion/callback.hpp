@@ -73,10 +73,13 @@ struct callback {
             task.held_ = holding::nothing;
             return;
         }
-        resume_queue* queue = task.queue_;
-        if (queue == nullptr)
+        if (task.place_ == nullptr)
             return call_now(task, handler);
-        source_core& core = rent_for_callback<T>(*queue);
+        if (task.place_->generation != task.version_) { // its queue is gone
+            task.take_known();
+            return;
+        }
+        source_core& core = rent_for_callback<T>(*task.place_->queue);
         const std::uint32_t version = core.version();
         if constexpr (!std::is_void_v<T>)
             result_traits<T>::put(core, task.take_known());

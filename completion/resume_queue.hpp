@@ -5,7 +5,9 @@
 // may run the queue of a foreign executor at once, only one at a time that of a loop.
 #pragma once
 
+#include <sluice/completion/queue_place.hpp>
 #include <sluice/completion/timer_node.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +36,9 @@ public:
     enum class runners : std::uint8_t { one, several };
 
     /// `at_once`: how many threads may run it at the same time.
-    explicit resume_queue(runners at_once) noexcept : runs_alone_(at_once == runners::one) {}
+    explicit resume_queue(runners at_once)
+        : runs_alone_(at_once == runners::one), place_(queue_place::take(*this)),
+          generation_(place_.generation) {}
     resume_queue(const resume_queue&) = delete;
     resume_queue& operator=(const resume_queue&) = delete;
 
@@ -61,6 +65,10 @@ public:
         (ready_head_ != nullptr ? ready_tail_->next : ready_head_) = &node;
         ready_tail_ = &node;
     }
+
+    /// Where it is for as long as it lives, and as the how-manieth.
+    queue_place& place() const noexcept { return place_; }
+    std::uint32_t generation() const noexcept { return generation_; }
 
     /// Counts one synchronous or inline completion of `bytes`. False: this one has to be posted,
     /// and the counter starts again; so a stream that is always ready starves nobody, and the stack
@@ -116,7 +124,7 @@ public:
     virtual void release() noexcept {}
 
 protected:
-    ~resume_queue() = default;
+    ~resume_queue() { place_.leave(); }
     virtual void post_from_elsewhere(ready_node& node) noexcept = 0;
 
     void set_budget(inline_budget_limits limits) noexcept {
@@ -171,6 +179,8 @@ private:
     static inline thread_local constinit const void* alone_ = &nobody_;
 
     const bool runs_alone_;
+    queue_place& place_;
+    const std::uint32_t generation_;
 
     // Several threads may run the queue of a thread pool's executor, and count together: relaxed.
     // One that is alone needs no atomic access, which compilers do not merge with an addition.

@@ -40,20 +40,22 @@ public:
     using value_type = T;
 
     /// Empty; only to be assigned to.
-    value_task() noexcept : queue_(nullptr) {}
+    value_task() noexcept : place_(nullptr) {}
     /// Completed with a value. `queue` is where a callback will run; null: inside on_completed.
     explicit value_task(
         completion::known_value<T> value,
         completion::resume_queue* queue =
             nullptr) noexcept(std::is_nothrow_move_constructible_v<completion::known_value<T>>)
-        : queue_(queue), held_(holding::value), value_(std::move(value)) {}
+        : place_(queue != nullptr ? &queue->place() : nullptr),
+          version_(queue != nullptr ? queue->generation() : 0), held_(holding::value),
+          value_(std::move(value)) {}
     /// A ticket on a core, at its present version.
     explicit value_task(completion::source_core& core) noexcept
         : value_task(core, core.version()) {}
     value_task(completion::source_core& core, std::uint32_t version) noexcept
         : core_(&core), version_(version), held_(holding::ticket) {}
 
-    value_task(value_task&& other) noexcept : queue_(nullptr) { take_over(other); }
+    value_task(value_task&& other) noexcept : place_(nullptr) { take_over(other); }
     value_task& operator=(value_task&& other) noexcept {
         if (this != &other) {
             let_go();
@@ -103,7 +105,7 @@ public:
 
     /// Calls handler(error_code, T), or handler(error_code) when T is void, on the executor when
     /// the operation is over; never inside this call unless the value task was made without an
-    /// executor. Uses the value task up.
+    /// executor, and not at all when the executor's runtime is gone. Uses the value task up.
     template <class Handler>
     void on_completed(Handler&& handler) &&;
 
@@ -230,7 +232,7 @@ private:
         return value;
     }
     void take_over(value_task& other) noexcept {
-        queue_ = other.queue_;
+        place_ = other.place_;
         if (other.held_ == holding::value)
             std::construct_at(&value_, other.take_value());
         else if (other.held_ >= holding::ticket)
@@ -252,9 +254,9 @@ private:
 
     union {
         completion::source_core* core_;   // ticket
-        completion::resume_queue* queue_; // value: where a callback runs
+        completion::queue_place* place_; // value: where a callback runs
     };
-    std::uint32_t version_ = 0;
+    std::uint32_t version_ = 0; // of the ticket's operation; the generation of the place
     holding held_ = holding::nothing;
     union {
         completion::known_value<T> value_;

@@ -95,6 +95,28 @@ BOOST_AUTO_TEST_CASE(callback_of_a_known_value_with_an_executor_is_posted) {
     BOOST_TEST(seen == 11);
 }
 
+// As a ticket's: the result goes, what the handler holds goes, nothing is called. Not in the runtime
+// that is where the other was, either.
+BOOST_AUTO_TEST_CASE(callback_of_a_known_value_after_its_runtime_is_gone) {
+    auto gone = std::make_unique<io_runtime>();
+    value_task<counted> value(counted(1), &gone->get_executor().queue());
+    value_task<void> nothing(completion::nothing{}, &gone->get_executor().queue());
+    completion_source<int> other(gone->get_executor());
+    other.set_result(3);
+    auto ticket = other.task();
+    gone.reset();
+    io_runtime next;
+    int calls = 0;
+    const auto held = std::make_shared<int>(0);
+    std::move(value).on_completed([&calls, held](error_code, counted) { ++calls; });
+    std::move(nothing).on_completed([&calls, held](error_code) { ++calls; });
+    std::move(ticket).on_completed([&calls, held](error_code, int) { ++calls; });
+    next.poll();
+    BOOST_TEST(calls == 0);
+    BOOST_TEST(held.use_count() == 1);
+    BOOST_TEST(counted::alive() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(callback_of_a_known_value_without_an_executor_runs_inside_the_call) {
     int seen = 0;
     value_task<int>(1).on_completed([&](error_code, int v) { seen += v; });
