@@ -2,6 +2,7 @@
 #include <sluice/platform/linux/uring_backend.hpp>
 #include <sluice/platform/linux/uring_entry.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <utility>
