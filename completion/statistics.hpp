@@ -4,6 +4,7 @@
 
 #include <sluice/platform/operation.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>

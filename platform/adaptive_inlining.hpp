@@ -1,7 +1,9 @@
 // Whether a call that cannot say "not now" may be made on the loop thread: yes while the last one
 // on that file was fast; two slow ones in a row, or one that took longer than a time slice, send
-// the following to the ring or a worker for a period that doubles each time. Any thread; two that
-// learn at once may lose one lesson, which the next call repeats.
+// the following to the ring or a worker for a period that doubles each time. So a slow file delays
+// the loop up to twice per period, not once as was first meant, because one slow call may just be a
+// thread that lost its processor. Any thread; two that learn at once may lose one lesson, which the
+// next call repeats.
 #pragma once
 
 #include <sluice/platform/relaxed.hpp>

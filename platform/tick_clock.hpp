@@ -1,7 +1,7 @@
 // The cheapest clock there is, for what is asked on a hot path: was this call surely fast, and how
 // long did an operation take? Where the processor has a constant counter a reading costs a few
 // nanoseconds; the system's clock costs four times that, and several pages of the process that are
-// cold after a system call.
+// cold after a system call. Any thread.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,8 @@ public:
         return static_cast<ticks>(duration.count()) / most_ns_per_tick;
     }
     /// How long `count` ticks are. What a tick is was measured against the system's clock, over the
-    /// first hundredth of a second of the program or more.
+    /// first hundredth of a second of the program or more. A static initialiser that asks too early
+    /// is told one nanosecond a tick.
     static std::chrono::nanoseconds duration_of(ticks count) noexcept;
 };
 

@@ -6,7 +6,6 @@
 #include <sluice/platform/posix/system_calls.hpp>
 #include <sluice/platform/posix/thread_backend.hpp>
 
-#include <algorithm>
 #include <cassert>
 #include <utility>
 

@@ -37,7 +37,7 @@ public:
     void forget_after_fork() noexcept override;
 
 private:
-    // uring_queue.cpp: from the lists into the ring
+    // uring_queue.cpp: from the lists into the ring, and wait()
     bool admits(std::size_t copied) const noexcept;
     void start(operation& op) noexcept;
     void start_aside(operation& op) noexcept;
@@ -66,7 +66,7 @@ private:
     void finish(operation& op, operation_list& finished) noexcept;
     void finish_cancelled(operation& op, operation_list& finished) noexcept;
 
-    // uring_ownership.cpp: which thread may enter the ring
+    // uring_ownership.cpp: which thread may enter the ring; acquire() to forget_after_fork()
     bool ready_ring() noexcept;
     void open_ring() noexcept;
     void close_ring() noexcept;

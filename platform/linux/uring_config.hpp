@@ -1,6 +1,6 @@
 // What the ring's files need from liburing's headers, the constants that old ones lack, and the
 // annotations for ThreadSanitizer. Private: the one place of platform/linux where feature macros
-// are looked at.
+// are looked at, but for the processor's and the sanitizers' in raw_ring_enter.hpp.
 #pragma once
 
 #include <sluice/platform/sanitizers.hpp>

@@ -2,6 +2,7 @@
 #include <sluice/platform/linux/uring_backend.hpp>
 #include <sluice/platform/linux/uring_entry.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <utility>
@@ -148,6 +149,7 @@ bool uring_backend::enter(unsigned fewest, const __kernel_timespec* limit) noexc
     return enter_here(fewest, limit);
 }
 
+// Here and not in uring_backend.cpp, so that enter_here() and its system call are part of it.
 void uring_backend::wait(clock::time_point until) noexcept {
     if (!ready_ring())
         return sleep_without_ring(until);

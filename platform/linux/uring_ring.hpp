@@ -10,6 +10,7 @@
 #include <sluice/platform/linux/raw_ring_enter.hpp>
 #include <sluice/platform/linux/uring_queues.hpp>
 
+#include <csignal>
 #include <cstdint>
 
 namespace sluice::platform::uring {

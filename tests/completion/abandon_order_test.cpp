@@ -41,7 +41,7 @@ struct sequence {
 };
 
 std::ostream& operator<<(std::ostream& out, const sequence& of) {
-    return out << of.order << ", turns " << of.turns << ", mode " << static_cast<int>(of.mode)
+    return out << of.order << ", turns " << of.turns << ", mode " << of.mode
                << (of.at_home ? ", at home" : "");
 }
 
@@ -137,7 +137,6 @@ BOOST_DATA_TEST_CASE_F(sequence_fixture, source_goes_on_after_a_waiter_that_was_
         BOOST_TEST(resumed);
         waiting.reset();
         source->reset();
-        runtime.restart();
     }
 }
 
