@@ -45,8 +45,8 @@ public:
     // RACE: two tickets of one version, which only the owner of a public source can make.
     //  - both find the result there, read or dropped, on any threads: the first that adds `taking`
     //    has it. It says the version too, as the first may have recycled the core meanwhile.
-    //  - one is registered, by `waiting`: that one has it, and the other finds `waiting`. A callback
-    //    for a result that is there already adds `waiting` as the others add `taking`.
+    //  - one is registered, by `waiting`: that one has it, and the other finds `waiting`. A
+    //    callback for a result that is there already adds `waiting` as the others add `taking`.
     //  - dropped before the result is there: `detached`, for all of them; the completer adds
     //    `taking` before it discards.
     // An unowned core has one ticket, and none of this.

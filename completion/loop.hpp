@@ -182,7 +182,7 @@ private:
     ready_node* batch_tail_ = nullptr;
     timer_heap timers_;
     platform::relaxed<std::size_t> admitted_ = 0; // sources in flight
-    platform::tick_clock::ticks turn_clock_ = 0;  // read at most once a turn
+    platform::tick_clock::ticks turn_clock_ = 0;  // one reading for what a turn does together
     bool clock_is_fresh_ = false;
     io_source* idle_ = nullptr; // the pool of the thread that runs the loop
     platform::relaxed<std::size_t> idle_count_ = 0;

@@ -27,7 +27,7 @@ enum class operation_path : std::uint8_t {
 inline constexpr std::size_t operation_path_count = 7;
 
 /// Latency from submission to completion; bucket i counts operations of less than 2^i microseconds.
-/// The clock is read once per turn of the loop, so the resolution is one turn.
+/// What a turn of the loop submits, or finds finished, shares one reading of the clock.
 using latency_histogram = std::array<std::uint64_t, 24>;
 
 struct runtime_statistics {

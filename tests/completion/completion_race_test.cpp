@@ -100,16 +100,17 @@ BOOST_AUTO_TEST_CASE(use_of_a_ticket_against_destruction_of_another) {
             case 0: seen = kept.get().value; break;
             case 1: seen = sync_wait(runtime, std::move(kept)).value; break;
             case 2:
-                std::move(kept).on_completed([&](error_code, counted value) { seen = value.value; });
+                std::move(kept).on_completed(
+                    [&](error_code, counted value) { seen = value.value; });
                 break;
             default: seen = kept.get_result().value().value;
             }
         };
+        const auto complete = [&] { (void)source->try_set_result(counted(round)); };
         partner.race([&] { dropped.reset(); },
                      [&] {
                          if (round % 3 == 0)
-                             boost::asio::post(runtime.get_executor(),
-                                               [&] { (void)source->try_set_result(counted(round)); });
+                             boost::asio::post(runtime.get_executor(), complete);
                          try {
                              use();
                              ++used;

@@ -95,8 +95,8 @@ BOOST_AUTO_TEST_CASE(callback_of_a_known_value_with_an_executor_is_posted) {
     BOOST_TEST(seen == 11);
 }
 
-// As a ticket's: the result goes, what the handler holds goes, nothing is called. Not in the runtime
-// that is where the other was, either.
+// As a ticket's: the result goes, what the handler holds goes, nothing is called. Not in the
+// runtime that is where the other was, either.
 BOOST_AUTO_TEST_CASE(callback_of_a_known_value_after_its_runtime_is_gone) {
     auto gone = std::make_unique<io_runtime>();
     value_task<counted> value(counted(1), &gone->get_executor().queue());

@@ -3,10 +3,16 @@
 #include "support/stream_driver.hpp"
 #include "support/temp_folder.hpp"
 
+#include <sluice/runtime/sleep.hpp>
+#include <sluice/runtime/sync_wait.hpp>
+#include <sluice/runtime/task.hpp>
+
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <thread>
 
@@ -65,6 +71,33 @@ BOOST_DATA_TEST_CASE_F(fixture, latency_is_that_of_the_operation, data::make(asy
             BOOST_TEST(bucket <= bucket_of(2 * (last - first)));
         }
     BOOST_TEST(operations_in(latency_of(drive.runtime, platform::opcode::sync_data)) == 0u);
+}
+
+// Turns that only timers had lie between two reads: the second began when it was called, and not in
+// the turn of the first.
+BOOST_AUTO_TEST_CASE(latency_begins_in_the_turn_of_the_call) {
+    stream_driver drive({.buffer_size = 0, .through_backend = true});
+    auto s = drive.open(folder / "f", file_mode::create, file_access::read_write);
+    s.write(std::as_bytes(std::span("text", 4)));
+    auto longest = clock::duration::zero();
+    const auto body = [&]() -> task<> {
+        std::array<std::byte, 4> buffer{};
+        for (int i = 0; i < 2; ++i) {
+            s.seek(0, seek_origin::begin);
+            const auto first = clock::now();
+            (void)co_await s.read_async(buffer);
+            const auto last = clock::now();
+            longest = std::max(longest, last - first);
+            while (clock::now() - last < 20ms + 8 * longest)
+                co_await sleep_for(drive.runtime.get_executor(), 0ns);
+        }
+    };
+    sync_wait(drive.runtime, body());
+
+    const auto histogram = latency_of(drive.runtime, platform::opcode::read);
+    BOOST_TEST(operations_in(histogram) == 2u);
+    for (std::size_t bucket = bucket_of(2 * longest) + 1; bucket < histogram.size(); ++bucket)
+        BOOST_TEST(histogram[bucket] == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(buckets_are_powers_of_two_in_microseconds) {
