@@ -89,8 +89,8 @@ public:
         io_source* source = nullptr;
     };
     /// What puts a source into a list.
-    struct place : platform::list_links {
-        explicit place(io_source& itself) noexcept : source(itself) {}
+    struct list_entry : platform::list_links {
+        explicit list_entry(io_source& itself) noexcept : source(itself) {}
         io_source& source;
     };
 
@@ -106,7 +106,7 @@ public:
     alignas(64) void* owner = nullptr;                               ///< the strategy
     /// Asks it to end; may be called more than once. The loop's thread.
     void (*on_cancel)(io_source&, cancel_reason) noexcept = nullptr;
-    place in_line{*this};                                            ///< of its stream
+    list_entry in_line{*this};                                            ///< of its stream
     io_source* link = nullptr;                                       ///< in the pool
 
 private:
@@ -132,7 +132,7 @@ public:
     bool submitted = false; ///< the backend has its operation, or its end has not been run yet
 
 private:
-    place in_loop_{*this}; // among all that the loop has
+    list_entry in_loop_{*this}; // among all that the loop has
     std::optional<std::stop_callback<stop_request>> stop_callback_;
 };
 

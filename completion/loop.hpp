@@ -203,7 +203,7 @@ private:
     mutable platform::fork_mutex other_threads_; // guards what follows
     io_source* idle_for_others_ = nullptr;
     std::size_t idle_for_others_count_ = 0;
-    platform::intrusive_list<io_source::place> sources_; // all, idle or out
+    platform::intrusive_list<io_source::list_entry> sources_; // all, idle or out
     std::size_t rented_elsewhere_ = 0;
     void (*on_lost_)(void*, const loss&) = nullptr;
     void* on_lost_context_ = nullptr;

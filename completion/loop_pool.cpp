@@ -42,7 +42,7 @@ void empty_into_store(io_source*& list) noexcept {
 
 } // namespace
 
-// With the mutex held.
+// With other_threads_ held.
 void loop::count_rented_elsewhere() noexcept {
     ++rented_elsewhere_;
     if (orphaned_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -83,12 +83,14 @@ io_source& loop::rent_carefully() {
     return source;
 }
 
-// What was rented by the loop's thread and given back by others.
+// What others rented, or gave back, and is idle: this thread's from here on.
 void loop::take_over_idle() noexcept {
-    const std::lock_guard lock(other_threads_);
-    idle_ = std::exchange(idle_for_others_, nullptr);
-    idle_count_ = std::exchange(idle_for_others_count_, 0);
-    kept_here_ = kept_here_ + idle_count_;
+    {
+        const std::lock_guard lock(other_threads_);
+        idle_ = std::exchange(idle_for_others_, nullptr);
+        idle_count_ = std::exchange(idle_for_others_count_, 0);
+        kept_here_ = kept_here_ + idle_count_;
+    }
     for (io_source* source = idle_; source != nullptr; source = source->link)
         source->rented_elsewhere_ = false;
 }

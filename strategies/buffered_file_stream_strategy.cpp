@@ -1,6 +1,5 @@
 // The buffered strategy but for its reads and writes: flush, seek, position, length.
 #include <sluice/strategies/buffered_file_stream_strategy.hpp>
-#include <sluice/strategies/buffered_stages.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -25,7 +24,7 @@ bool buffered_file_stream_strategy::step(stream_call& call, platform::request& o
 // flush, sync, set_length, lock, close: what is pending goes first.
 bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::request& op,
                                                  const system_port& port) noexcept {
-    if (call.stage == stage_begin || call.stage == stage_flushing) {
+    if (call.stage == call_stage::not_asked || call.stage == call_stage::flushing) {
         const bool needs_flush = call.what != verb::lock && call.what != verb::unlock;
         switch (needs_flush ? flush(call, op, port) : progress::go_on) {
         case progress::waits:
@@ -42,7 +41,7 @@ bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::re
             drop_window();
         if (call.what == verb::flush)
             return true;
-        call.stage = stage_begin;
+        call.stage = call_stage::not_asked;
     }
     if (!step_control(call, op, port))
         return false;
@@ -56,12 +55,11 @@ bool buffered_file_stream_strategy::step_flushed(stream_call& call, platform::re
 buffered_file_stream_strategy::progress
 buffered_file_stream_strategy::flush(stream_call& call, platform::request& op,
                                      const system_port& port) noexcept {
-    if (call.stage != stage_flushing) {
+    if (call.stage != call_stage::flushing) {
         if (pending_ == 0)
             return progress::go_on;
         ask(op, platform::opcode::write, buffer_.get(), pending_, write_offset());
-        call.stage = stage_flushing;
-        file_.wrote = true;
+        call.stage = call_stage::flushing;
         if (!port.perform(op))
             return progress::waits;
     }
@@ -72,7 +70,7 @@ buffered_file_stream_strategy::flush(stream_call& call, platform::request& op,
 buffered_file_stream_strategy::progress
 buffered_file_stream_strategy::settle_flush(stream_call& call,
                                             const platform::request& op) noexcept {
-    call.stage = stage_begin;
+    call.stage = call_stage::not_asked;
     const std::size_t left = pending_ - op.done;
     if (op.done != 0 && left != 0)
         std::memmove(buffer_.get(), buffer_.get() + op.done, left);

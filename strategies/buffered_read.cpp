@@ -1,7 +1,6 @@
 // Reads of the buffered strategy.
 #include <sluice/strategies/buffered_file_stream_strategy.hpp>
 #include <sluice/platform/posix/whole_transfer.hpp>
-#include <sluice/strategies/buffered_stages.hpp>
 
 #include <algorithm>
 
@@ -98,7 +97,7 @@ int buffered_file_stream_strategy::read_byte() {
 bool buffered_file_stream_strategy::step_read(stream_call& call, platform::request& op,
                                               const system_port& port) noexcept {
     for (;;) {
-        if (call.stage == stage_begin || call.stage == stage_flushing) {
+        if (call.stage == call_stage::not_asked || call.stage == call_stage::flushing) {
             switch (flush(call, op, port)) {
             case progress::waits:
                 return false;
@@ -123,14 +122,14 @@ bool buffered_file_stream_strategy::step_read(stream_call& call, platform::reque
                 ask(op, platform::opcode::read, call.data + call.done, left,
                     file_.seekable ? position_.load(std::memory_order_relaxed)
                                    : platform::own_position);
-                call.stage = stage_past_buffer;
+                call.stage = call_stage::past_buffer;
             } else {
                 if (!has_buffer(call))
                     return true;
                 drop_window();
                 ask(op, platform::opcode::read, buffer_.get(), capacity_,
                     position_.load(std::memory_order_relaxed));
-                call.stage = stage_filling;
+                call.stage = call_stage::filling;
             }
             if (!port.perform(op))
                 return false;
@@ -142,8 +141,8 @@ bool buffered_file_stream_strategy::step_read(stream_call& call, platform::reque
 
 // The system answered. True: the call is over.
 bool buffered_file_stream_strategy::settle_read(stream_call& call, platform::request& op) noexcept {
-    const bool filled = call.stage == stage_filling;
-    call.stage = stage_begin;
+    const bool filled = call.stage == call_stage::filling;
+    call.stage = call_stage::not_asked;
     if (op.result < 0) {
         if (call.done == 0 || call.minimum > call.done)
             call.status = static_cast<int>(op.result);

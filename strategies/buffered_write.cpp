@@ -2,7 +2,6 @@
 // calling it again, for what it did not transfer, never duplicates.
 #include <sluice/strategies/buffered_file_stream_strategy.hpp>
 #include <sluice/platform/posix/whole_transfer.hpp>
-#include <sluice/strategies/buffered_stages.hpp>
 
 #include <algorithm>
 
@@ -62,7 +61,7 @@ value_task<void> buffered_file_stream_strategy::drain(std::span<const std::byte>
     stream_call call = write_call(data);
     call.shares = false;
     call.extent = room;
-    call.stage = stage_topped_up;
+    call.stage = call_stage::topped_up;
     platform::request op;
     ask(op, platform::opcode::write, buffer_.get(), capacity_, at);
     return go_on_from(raw, call, op, stop);
@@ -84,7 +83,7 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::requ
     // What is written asynchronously to a pipe is not held back, and goes after what was.
     const bool holds = file_.seekable || port.is_blocking();
     for (;;) {
-        if (call.stage == stage_topped_up || call.stage == stage_flushing) {
+        if (call.stage == call_stage::topped_up || call.stage == call_stage::flushing) {
             const std::size_t own = static_cast<std::size_t>(call.extent);
             const std::size_t before = pending_ - own; // bytes of earlier writes
             const progress flushed = settle_flush(call, op);
@@ -95,8 +94,8 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::requ
                 pending_ = op.done < before ? before - op.done : 0; // ours leave the buffer again
                 return true;
             }
-        } else if (call.stage == stage_past_buffer) {
-            call.stage = stage_begin;
+        } else if (call.stage == call_stage::past_buffer) {
+            call.stage = call_stage::not_asked;
             call.done += op.done;
             position_.fetch_add(op.done, std::memory_order_relaxed);
             note_append(op);
@@ -120,12 +119,11 @@ bool buffered_file_stream_strategy::step_write(stream_call& call, platform::requ
             hold(call.data + call.done, room);
             call.extent = room;
             ask(op, platform::opcode::write, buffer_.get(), pending_, write_offset());
-            call.stage = stage_topped_up;
+            call.stage = call_stage::topped_up;
         } else {
             ask(op, platform::opcode::write, call.data + call.done, left, write_offset());
-            call.stage = stage_past_buffer;
+            call.stage = call_stage::past_buffer;
         }
-        file_.wrote = true;
         if (!port.perform(op))
             return false;
     }

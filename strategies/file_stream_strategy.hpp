@@ -99,8 +99,9 @@ protected:
     /// Goes on with a call until it is over (true) or has to wait for `op` (false).
     virtual bool step(stream_call& call, platform::request& op,
                       const system_port& port) noexcept = 0;
-    /// Fixes what a call depends on at the moment it is made: fix_position() where it shares.
-    /// give_up: the call ended before its turn.
+    /// Fixes what a call depends on at the moment it is made. give_up: the call ended before its
+    /// turn. A transfer that shares may go without all three: start_transfer() fixes its position
+    /// and asks for it, and operation_done() ends it when all of it came.
     virtual void prepare(stream_call&) noexcept {}
     virtual void give_up(stream_call&) noexcept {}
     /// Whether a synchronous call may run beside asynchronous ones.
@@ -118,10 +119,10 @@ protected:
     }
     // How a call is run. start: finishes it at once or hands it to the loop.
     template <class T>
-    value_task<T> start(const stream_call& asked, const std::stop_token& stop) {
-        if (is_for_backend(asked, stop))
-            return value_task<T>(start_transfer(asked));
-        return start_here<T>(asked, stop);
+    value_task<T> start(const stream_call& made, const std::stop_token& stop) {
+        if (is_for_backend(made, stop))
+            return value_task<T>(start_transfer(made));
+        return start_here<T>(made, stop);
     }
     // Not inline: what it needs of the stack would be made ready for the others too.
     template <class T>
@@ -180,16 +181,19 @@ protected:
     /// budget; and nothing is to be decided any more: its turn has come, nobody cancels it.
     bool is_for_backend(const stream_call& call, const std::stop_token& stop) const noexcept {
         return loop_.running_here() && !loop_.inline_allowed() && call.shares && call.size != 0 &&
-               open_ && (call.what == verb::read ? file_.readable : file_.writable) &&
-               !loop_.forked() && !loop_.shut_down() && !stop.stop_possible() &&
+               can_transfer(call) && !loop_.shut_down() && !stop.stop_possible() &&
                nothing_unbegun() && gate_.open_for(true) && loop_.has_idle_source();
     }
     /// Why a call cannot be made; errc{} when it can.
     errc objection(const stream_call& call) const noexcept {
+        return can_transfer(call) ? errc{} : find_objection(call);
+    }
+    /// Of a read or write; of anything else false.
+    bool can_transfer(const stream_call& call) const noexcept {
         const bool allowed = call.what == verb::read    ? file_.readable
                              : call.what == verb::write ? file_.writable
                                                         : false;
-        return allowed && open_ && !loop_.forked() ? errc{} : find_objection(call);
+        return allowed && open_ && !loop_.forked();
     }
     errc find_objection(const stream_call& call) const noexcept;
     io_source& refusal(const stream_call& call, error_code code);
@@ -245,9 +249,7 @@ protected:
     void ask_at_position(stream_call& call, platform::request& op) noexcept {
         ask(op, call.what == verb::read ? platform::opcode::read : platform::opcode::write,
             call.data + call.done, call.size - call.done, call.argument + call.done);
-        call.stage = stream_call::asked;
-        if (call.what == verb::write)
-            file_.wrote = true;
+        call.stage = call_stage::transferring;
     }
     void take_back(std::size_t bytes) noexcept {
         if (bytes != 0)
@@ -292,7 +294,7 @@ private:
         return source;
     }
     io_source& rent_for(const stream_call& call, const platform::request& op);
-    io_source& start_transfer(const stream_call& asked) noexcept;
+    io_source& start_transfer(const stream_call& made) noexcept;
     void hand_over(io_source& source) noexcept;
     void post_to_begin(io_source& source) noexcept;
     void begin(io_source& source) noexcept;
@@ -329,9 +331,9 @@ private:
     shared_path path_;
 };
 
-inline io_source& file_stream_strategy::start_transfer(const stream_call& asked) noexcept {
+inline io_source& file_stream_strategy::start_transfer(const stream_call& made) noexcept {
     io_source& source = make_mine(loop_.rent_idle(mode_));
-    stream_call call = asked;
+    stream_call call = made;
     fix_position(call);
     ask_at_position(call, source.operation);
     source.remember(call);

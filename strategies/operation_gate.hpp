@@ -62,12 +62,12 @@ public:
     }
 
 private:
-    using place = completion::io_source::place;
-    static completion::io_source* source_at(place* at) noexcept {
+    using entry = completion::io_source::list_entry;
+    static completion::io_source* source_at(entry* at) noexcept {
         return at != nullptr ? &at->source : nullptr;
     }
 
-    platform::intrusive_list<place> line_;
+    platform::intrusive_list<entry> line_;
     std::uint32_t exclusive_ = 0; // in the line
     std::uint32_t waiting_ = 0;   // in the line, and not started
 };

@@ -7,7 +7,6 @@ namespace sluice::strategies {
 
 namespace {
 
-constexpr std::uint8_t answered = 100; // the stage after the system was asked
 
 void call_set_length(platform::request& op) noexcept {
     op.result = platform::set_length_of(*op.file, op.offset);
@@ -68,10 +67,10 @@ void file_stream_strategy::stay_within(std::uint64_t length) noexcept {
 
 bool file_stream_strategy::step_control(stream_call& call, platform::request& op,
                                         const system_port& port) noexcept {
-    if (call.stage != answered) {
+    if (call.stage != call_stage::answering) {
         if (!ask_control(call, op))
             return true;
-        call.stage = answered;
+        call.stage = call_stage::answering;
         if (call.what == verb::close && platform::closes_fast(file_))
             call_close(op);
         else if (!port.perform(op))

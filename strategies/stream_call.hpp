@@ -25,13 +25,20 @@ enum class verb : std::uint8_t {
 };
 const char* name_of(verb what) noexcept;
 
-struct stream_call {
-    /// Stages of a transfer past the buffer.
-    static constexpr std::uint8_t not_asked = 0;
-    static constexpr std::uint8_t asked = 1;
+/// What the system was asked last for a call.
+enum class call_stage : std::uint8_t {
+    not_asked,    ///< nothing, or all of it is settled
+    transferring, ///< unbuffered: the transfer
+    flushing,     ///< buffered: to take the pending bytes
+    topped_up,    ///< the same, with the first bytes of this write among them
+    filling,      ///< to fill the buffer
+    past_buffer,  ///< to read into, or write from, the caller's memory
+    answering,    ///< a control call
+};
 
+struct stream_call {
     verb what = verb::read;
-    std::uint8_t stage = 0; ///< of the step() that runs it; 0: nothing was asked of the system yet
+    call_stage stage = call_stage::not_asked;
     bool shares = false;    ///< may run beside other calls that share
     bool waits = false;     ///< for its turn
     bool cancels_others = false; ///< the stream is being destroyed

@@ -172,7 +172,7 @@ void file_stream_strategy::begin(io_source& source) noexcept {
 void file_stream_strategy::run_turn(io_source& source) noexcept {
     auto& call = source.memo<stream_call>();
     platform::operation& op = source.operation;
-    const bool attempted = call.stage != 0;
+    const bool attempted = call.stage != call_stage::not_asked;
     if (source.reason != completion::cancel_reason::none && call.what != verb::close) {
         if (attempted) { // a part may have been read
             op.result = op.code == platform::opcode::read && op.done != 0

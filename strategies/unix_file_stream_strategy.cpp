@@ -33,7 +33,6 @@ value_task<void> unix_file_stream_strategy::write_async(std::span<const std::byt
         loop_.options().may_block_inline() && platform::may_write_here(file_, size) &&
         !loop_.forked() && !stop.stop_requested()) [[likely]] {
         const std::uint64_t at = position_.load(std::memory_order_relaxed);
-        file_.wrote = true;
         const long raw = platform::write_here(file_, data.data(), size, at);
         if (raw == static_cast<long>(size)) [[likely]] {
             move_on(at, size);
@@ -131,14 +130,14 @@ void unix_file_stream_strategy::ask_transfer(stream_call& call, platform::reques
 bool unix_file_stream_strategy::step_read(stream_call& call, platform::request& op,
                                           const system_port& port) noexcept {
     for (;;) {
-        if (call.stage == stream_call::not_asked) {
+        if (call.stage == call_stage::not_asked) {
             if (call.done == call.size)
                 break;
             ask_transfer(call, op);
             if (!port.perform(op))
                 return false;
         }
-        call.stage = stream_call::not_asked;
+        call.stage = call_stage::not_asked;
         if (op.result < 0)
             call.status = static_cast<int>(op.result);
         else
@@ -156,7 +155,7 @@ bool unix_file_stream_strategy::step_read(stream_call& call, platform::request& 
 
 bool unix_file_stream_strategy::step_write(stream_call& call, platform::request& op,
                                            const system_port& port) noexcept {
-    if (call.stage == stream_call::not_asked) {
+    if (call.stage == call_stage::not_asked) {
         if (call.size == 0)
             return true;
         ask_transfer(call, op);

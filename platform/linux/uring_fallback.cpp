@@ -5,8 +5,8 @@
 // to them. A transfer in the kernel still owns its buffer. An unbound ring goes on showing
 // completions in its mapped queue (draining_) until the devices have answered. A bound ring does
 // not, and one whose descriptor is gone cannot be waited for: it is closed, and once the pipe that
-// it held hangs up the kernel has let go of everything; then the transfers are made again, and those
-// whose effect is unknown (at the file's own position) end as cancelled.
+// it held hangs up the kernel has let go of everything; then the transfers are made again, and
+// those whose effect is unknown (at the file's own position) end as cancelled.
 #include <sluice/platform/linux/uring_backend.hpp>
 
 #include <sluice/platform/linux/uring_entry.hpp>

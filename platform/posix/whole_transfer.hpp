@@ -89,6 +89,8 @@ inline long read_here(file_handle& file, std::byte* data, std::size_t size, std:
 /// One attempt to write all of it at `offset`; answers as the system does, for advance() to judge.
 inline long write_here(file_handle& file, const std::byte* data, std::size_t size,
                        std::uint64_t offset) noexcept {
+    if (!file.wrote) [[unlikely]]
+        file.wrote = true;
     const tick_clock::ticks start = tick_clock::now();
     const auto write = [=, &file](std::size_t n) noexcept {
         return sys::raw_pwrite(file.descriptor, data, n, static_cast<long>(offset));
