@@ -13,9 +13,10 @@
 
 namespace sluice {
 
-/// What may be finished on the calling thread before the loop is given a turn.
+/// What may be finished within the call on the thread that runs the loop, before the loop is given
+/// a turn. Calls made elsewhere take no turn from it: they finish what does not wait.
 struct inline_budget {
-    /// In a row; 0: nothing is finished inline, every operation goes to the backend.
+    /// In a row; 0: none, every operation goes to the backend.
     int completions = 64;
     /// Copied in a row.
     std::int64_t bytes = 1024 * 1024;

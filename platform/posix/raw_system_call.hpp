@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -23,8 +24,8 @@ inline long raw_preadv2(int descriptor, const iovec* parts, long count, long off
     register long arg6 asm("r9") = flags;
     asm volatile("syscall"
                  : "=a"(result)
-                 : "a"(327L), "D"(static_cast<long>(descriptor)), "S"(parts), "d"(count), "r"(arg4),
-                   "r"(arg5), "r"(arg6)
+                 : "a"(static_cast<long>(SYS_preadv2)), "D"(static_cast<long>(descriptor)),
+                   "S"(parts), "d"(count), "r"(arg4), "r"(arg5), "r"(arg6)
                  : "rcx", "r11", "memory");
     return result;
 }
@@ -41,10 +42,10 @@ inline long raw_at(int descriptor, const void* data, std::size_t size, long offs
     return result;
 }
 inline long raw_pread(int descriptor, void* data, std::size_t size, long offset) noexcept {
-    return raw_at<17>(descriptor, data, size, offset);
+    return raw_at<SYS_pread64>(descriptor, data, size, offset);
 }
 inline long raw_pwrite(int descriptor, const void* data, std::size_t size, long offset) noexcept {
-    return raw_at<18>(descriptor, data, size, offset);
+    return raw_at<SYS_pwrite64>(descriptor, data, size, offset);
 }
 
 #else
